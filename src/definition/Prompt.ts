@@ -1,0 +1,111 @@
+/**
+ * Prompts: messages prepared for a person to start from.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
+ */
+import { Effect, Result, Schema, type Scope } from "effect"
+import * as JsonSchema from "../protocol/JsonSchema.ts"
+import { McpError } from "../protocol/McpError.ts"
+import type {
+  GetPromptResult,
+  Icon,
+  Meta,
+  Prompt as PromptDescription,
+  PromptArgument,
+  PromptMessage
+} from "../protocol/index.ts"
+import type { CallContext } from "./CallContext.ts"
+import type { Completer, Completers } from "./Completion.ts"
+
+/** The arguments of a prompt: an object whose members are strings on the wire. */
+export type Arguments = Schema.Codec<unknown, { readonly [name: string]: string | undefined }, never, never>
+
+/** Options of {@link make}. */
+export interface Options<A extends Schema.Top, RC = never> {
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  /** The arguments; descriptions and titles come from annotations. Default: none. */
+  readonly arguments?: A | undefined
+  /** Suggestions for the arguments. */
+  readonly complete?: Completers<keyof A["Encoded"] & string, RC> | undefined
+  readonly icons?: ReadonlyArray<Icon> | undefined
+  readonly meta?: Meta | undefined
+}
+
+/** A prompt with its handler: what a server offers. */
+export interface Handled<out R> {
+  readonly name: string
+  readonly description: PromptDescription
+  /** Runs the handler on arguments as they came off the wire. */
+  readonly get: (args: unknown) => Effect.Effect<GetPromptResult, McpError, R | CallContext | Scope.Scope>
+  readonly complete: { readonly [argument: string]: Completer<R> | undefined }
+  readonly argumentNames: ReadonlyArray<string>
+}
+
+type NoArguments = Schema.Struct<{}>
+
+/**
+ * Offers a prompt.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Prompt, PromptMessage } from "mcp-effect"
+ *
+ * const review = Prompt.make(
+ *   "review",
+ *   { arguments: Schema.Struct({ code: Schema.String }) },
+ *   ({ code }) => Effect.succeed([PromptMessage.user(`Review this:\n${code}`)])
+ * )
+ * ```
+ */
+export const make = <A extends Arguments & Schema.Top = NoArguments, E extends McpError = never, R = never, RC = never>(
+  name: string,
+  options: Options<A, RC>,
+  handler: (args: A["Type"]) => Effect.Effect<ReadonlyArray<PromptMessage> | GetPromptResult, E, R>
+): Handled<Exclude<R, CallContext | Scope.Scope> | RC> => {
+  type Needs = Exclude<R, CallContext | Scope.Scope> | RC
+  const schema = options.arguments ?? (Schema.Struct({}) as unknown as A) // the default of the type parameter
+  const described = argumentsOf(name, schema)
+  const decode = Schema.decodeUnknownResult(schema as unknown as Schema.Codec<A["Type"]>, { errors: "all" })
+  return {
+    name,
+    description: {
+      name,
+      ...(options.title !== undefined && { title: options.title }),
+      ...(options.description !== undefined && { description: options.description }),
+      ...(described.length > 0 && { arguments: described }),
+      ...(options.icons !== undefined && { icons: options.icons }),
+      ...(options.meta !== undefined && { _meta: options.meta })
+    },
+    get: (args) => {
+      const decoded = decode(args === undefined ? {} : args)
+      if (Result.isFailure(decoded)) {
+        return Effect.fail(McpError.invalidParams(`Invalid arguments for prompt "${name}": ${decoded.failure.message}`))
+      }
+      const messages = handler(decoded.success) as Effect.Effect<ReadonlyArray<PromptMessage> | GetPromptResult, E, Needs>
+      return Effect.map(messages, (output) =>
+        "messages" in output
+          ? output
+          : { messages: output, ...(options.description !== undefined && { description: options.description }) }
+      )
+    },
+    complete: (options.complete ?? {}) as { readonly [argument: string]: Completer<Needs> | undefined },
+    argumentNames: described.map((argument) => argument.name)
+  }
+}
+
+const argumentsOf = (name: string, schema: Schema.Top): Array<PromptArgument> => {
+  const document = JsonSchema.fromSchema(schema, { root: "object" })
+  if (Result.isFailure(document)) {
+    throw new TypeError(`The arguments of prompt "${name}" can't be described: ${document.failure}`)
+  }
+  const properties = (document.success.properties ?? {}) as { readonly [name: string]: Partial<PromptArgument> }
+  const required = (document.success.required ?? []) as ReadonlyArray<string>
+  return Object.entries(properties).map(([argument, property]) => ({
+    name: argument,
+    ...(property.title !== undefined && { title: property.title }),
+    ...(property.description !== undefined && { description: property.description }),
+    ...(required.includes(argument) && { required: true })
+  }))
+}

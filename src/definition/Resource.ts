@@ -1,0 +1,180 @@
+/**
+ * Resources: things that a model or a person can read, named by URI.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources
+ */
+import { Effect, Predicate, Result, Schema, type Scope, type Stream } from "effect"
+import * as Base64 from "effect/encoding/Base64"
+import { McpError } from "../protocol/McpError.ts"
+import * as UriTemplate from "../protocol/UriTemplate.ts"
+import type {
+  Annotations,
+  Icon,
+  Meta,
+  ReadResourceResult,
+  Resource as ResourceDescription,
+  ResourceContents,
+  ResourceTemplate as TemplateDescription
+} from "../protocol/index.ts"
+import type { CallContext } from "./CallContext.ts"
+import type { Completer, Completers } from "./Completion.ts"
+
+/** There is nothing to read under this URI. Becomes the error that the peer's revision has for it. */
+export class NotFound extends Schema.TaggedError<NotFound>()("ResourceNotFound", { uri: Schema.String }) {
+  override get message(): string {
+    return `Resource not found: ${this.uri}`
+  }
+}
+
+/** What a read gives: text, bytes, or contents that carry their own URI and type. */
+export type ReadOutput = string | Uint8Array | ResourceContents | ReadonlyArray<ResourceContents>
+
+/** How a read may fail; anything else is to be handled before. */
+export type ReadError = NotFound | McpError
+
+interface Details {
+  /** The programmatic name. */
+  readonly name: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly mimeType?: string | undefined
+  readonly annotations?: Annotations | undefined
+  readonly icons?: ReadonlyArray<Icon> | undefined
+  readonly meta?: Meta | undefined
+}
+
+/** Options of {@link make}. */
+export interface Options<R = never> extends Details {
+  /** Size in bytes, before any encoding. */
+  readonly size?: number | undefined
+  /** Emits whenever the resource has changed. Runs only while a peer subscribes to it. */
+  readonly changes?: Stream.Stream<unknown, never, R> | undefined
+}
+
+/** Options of {@link template}. */
+export interface TemplateOptions<Variable extends string, RC = never, RS = never> extends Details {
+  /** Suggestions for the template's variables. */
+  readonly complete?: Completers<Variable, RC> | undefined
+  /** Emits whenever the resource with these variables has changed. Runs only while a peer subscribes to it. */
+  readonly changes?: ((variables: Variables<Variable>) => Stream.Stream<unknown, never, RS>) | undefined
+}
+
+/** The variables of a template, decoded; a list where the template says `*`. */
+export type Variables<Variable extends string> = { readonly [K in Variable]: string }
+
+/** A resource that a server offers. `R` is what reading it needs. */
+export interface Fixed<out R> {
+  readonly _tag: "Resource"
+  readonly uri: string
+  readonly description: ResourceDescription
+  readonly read: Effect.Effect<ReadResourceResult, ReadError, R | CallContext | Scope.Scope>
+  readonly changes: Stream.Stream<unknown, never, R> | undefined
+}
+
+/** A family of resources that a server offers. */
+export interface Template<out R> {
+  readonly _tag: "ResourceTemplate"
+  readonly uriTemplate: string
+  readonly description: TemplateDescription
+  /** What to do for a URI of the family; `undefined` when the URI is not of it; a failure when it is malformed. */
+  readonly match: (uri: string) => Result.Result<Match<R> | undefined, string>
+  readonly complete: { readonly [variable: string]: Completer<R> | undefined }
+  readonly variables: ReadonlyArray<string>
+  readonly subscribable: boolean
+}
+
+/** One resource of a template's family. */
+export interface Match<out R> {
+  readonly read: Effect.Effect<ReadResourceResult, ReadError, R | CallContext | Scope.Scope>
+  readonly changes: Stream.Stream<unknown, never, R> | undefined
+}
+
+/** Either kind. */
+export type Any<R> = Fixed<R> | Template<R>
+
+/**
+ * Offers one resource.
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Resource } from "mcp-effect"
+ *
+ * const motd = Resource.make("config://motd", { name: "motd", mimeType: "text/plain" }, Effect.succeed("Hello"))
+ * ```
+ */
+export const make = <E extends ReadError, R, RS = never>(
+  uri: string,
+  options: Options<RS>,
+  read: Effect.Effect<ReadOutput, E, R>
+): Fixed<Exclude<R, CallContext | Scope.Scope> | RS> => ({
+  _tag: "Resource",
+  uri,
+  description: {
+    uri,
+    ...describe(options),
+    ...(options.size !== undefined && { size: options.size })
+  },
+  read: contentsOf(uri, options.mimeType, read) as Fixed<Exclude<R, CallContext | Scope.Scope> | RS>["read"],
+  changes: options.changes
+})
+
+/**
+ * Offers a family of resources under an RFC 6570 template. Variables arrive decoded; `{+path}` may hold slashes.
+ *
+ * A malformed template is a mistake in the program, so it throws here and says why.
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Resource } from "mcp-effect"
+ *
+ * const users = Resource.template("users://{id}/profile", { name: "profiles" }, ({ id }) =>
+ *   id === "1" ? Effect.succeed("Ada") : Effect.fail(new Resource.NotFound({ uri: `users://${id}/profile` }))
+ * )
+ * ```
+ */
+export const template = <const T extends string, E extends ReadError, R, RC = never, RS = never>(
+  uriTemplate: T,
+  options: TemplateOptions<UriTemplate.Variables<T>, RC, RS>,
+  read: (variables: Variables<UriTemplate.Variables<T>>) => Effect.Effect<ReadOutput, E, R>
+): Template<Exclude<R, CallContext | Scope.Scope> | RC | RS> => {
+  type Needs = Exclude<R, CallContext | Scope.Scope> | RC | RS
+  const parsed = UriTemplate.parse(uriTemplate)
+  if (Result.isFailure(parsed)) throw new TypeError(`"${uriTemplate}" is not a URI template: ${parsed.failure}`)
+  return {
+    _tag: "ResourceTemplate",
+    uriTemplate,
+    description: { uriTemplate, ...describe(options) },
+    match: (uri) =>
+      Result.map(UriTemplate.match(parsed.success, uri), (variables) => {
+        if (variables === undefined) return undefined
+        const known = variables as Variables<UriTemplate.Variables<T>> // the type computes what `match` finds
+        return {
+          read: contentsOf(uri, options.mimeType, Effect.suspend(() => read(known))) as Match<Needs>["read"],
+          changes: options.changes?.(known)
+        }
+      }),
+    complete: (options.complete ?? {}) as { readonly [variable: string]: Completer<Needs> | undefined },
+    variables: UriTemplate.variables(parsed.success),
+    subscribable: options.changes !== undefined
+  }
+}
+
+const describe = (details: Details) => ({
+  name: details.name,
+  ...(details.title !== undefined && { title: details.title }),
+  ...(details.description !== undefined && { description: details.description }),
+  ...(details.mimeType !== undefined && { mimeType: details.mimeType }),
+  ...(details.annotations !== undefined && { annotations: details.annotations }),
+  ...(details.icons !== undefined && { icons: details.icons }),
+  ...(details.meta !== undefined && { _meta: details.meta })
+})
+
+const contentsOf = <E, R>(uri: string, mimeType: string | undefined, read: Effect.Effect<ReadOutput, E, R>) =>
+  Effect.map(read, (output): ReadResourceResult => {
+    const type = mimeType === undefined ? undefined : { mimeType }
+    if (typeof output === "string") return { contents: [{ uri, ...type, text: output }] }
+    if (output instanceof Uint8Array) return { contents: [{ uri, ...type, blob: Base64.encode(output) }] }
+    return { contents: Predicate.isIterable(output) ? [...output] : [output as ResourceContents] }
+  })

@@ -1,0 +1,91 @@
+/**
+ * MCP over standard input and output on Node.js: layers that need nothing.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+ */
+import { NodeServices, NodeSink, NodeStdio } from "@effect/platform-node"
+import { Effect, Layer, Stdio } from "effect"
+import { systemError } from "effect/PlatformError"
+import { Writable } from "node:stream"
+import * as Neutral from "../transport/Stdio.ts"
+import type { ClientTransport, ServerTransport } from "../transport/Transport.ts"
+
+export type { ClientOptions, ServerOptions, ShutdownOptions, StderrOption } from "../transport/Stdio.ts"
+
+/** The exit code of a main fiber that was interrupted. */
+const interruptedExitCode = 130
+
+/**
+ * Keeps everybody else's output out of the protocol: what is written to `process.stdout`, with `console.log` too, goes to
+ * standard error. It stays so for the rest of the process, because what goes wrong while it ends is also printed.
+ */
+const reserveStdout = Effect.sync(() => {
+  process.stdout.write = process.stderr.write.bind(process.stderr)
+  // A client that closes its end is no uncaught exception; the writer below is told by its callback.
+  process.stdout.on("error", () => {})
+})
+
+/** The only way to the real standard output. It is done with a chunk when the operating system has it. */
+const makeProtocolOutput = (): Writable => {
+  const realWrite: typeof process.stdout.write = Object.getPrototypeOf(process.stdout).write
+  return new Writable({
+    write: (chunk, _encoding, callback) => {
+      realWrite.call(process.stdout, chunk, callback)
+    },
+    final: (callback) => {
+      process.stdout.end(callback)
+    }
+  })
+}
+
+const protocolStdio: Layer.Layer<Stdio.Stdio> = Layer.effect(
+  Stdio.Stdio,
+  Effect.gen(function* () {
+    const stdio = yield* Stdio.Stdio
+    yield* reserveStdout
+    return Stdio.make({
+      ...stdio,
+      stdout: (options) =>
+        NodeSink.fromWritable({
+          evaluate: makeProtocolOutput,
+          onError: (cause) => systemError({ module: "Stdio", method: "stdout", _tag: "Unknown", cause }),
+          endOnDone: options?.endOnDone
+        })
+    })
+  })
+).pipe(Layer.provide(NodeStdio.layer))
+
+/**
+ * Without its client a stdio server has no reason to run, but `Layer.launch` runs for ever. So the process asks itself to
+ * terminate, as its client would do next: `NodeRuntime.runMain` then interrupts the program, every layer is released, and
+ * this interruption, unlike a real signal, is success.
+ */
+const endProcess = Effect.sync(() => {
+  process.once("exit", (code) => {
+    if (code === interruptedExitCode) process.exitCode = 0
+  })
+  process.stdin.destroy()
+  process.emit("SIGTERM", "SIGTERM")
+})
+
+/** {@link layerServer} with options. `onEnd` runs before the process is ended. */
+export const layerServerWith = (options: Neutral.ServerOptions): Layer.Layer<ServerTransport> =>
+  Neutral.layerServerWith({ ...options, onEnd: Effect.andThen(options.onEnd ?? Effect.void, endProcess) }).pipe(
+    Layer.provide(protocolStdio)
+  )
+
+/**
+ * Serves the client that has started this process. At the end of input the process ends with code 0 (STDIO-09), after the
+ * queued output is written and, under `NodeRuntime.runMain`, every layer is released.
+ *
+ * From the moment this layer is built, everything that is written to `process.stdout` by anyone else goes to standard
+ * error (STDIO-02). Provide it last, and that includes what the other layers print while they are built.
+ */
+export const layerServer: Layer.Layer<ServerTransport> = layerServerWith({})
+
+/**
+ * Starts the server as a child process for every `connect`, and ends it and all its descendants when the connection's
+ * scope closes. `connect` fails with `TransportFailure` when the program cannot be started.
+ */
+export const layerClient = (options: Neutral.ClientOptions): Layer.Layer<ClientTransport> =>
+  Neutral.layerClient(options).pipe(Layer.provide(NodeServices.layer))

@@ -1,0 +1,12 @@
+/**
+ * Open JSON, where the specification leaves the contents to others.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic
+ */
+import { Schema } from "effect"
+
+/** Any JSON object: extension settings, metadata, arguments. The values are not looked at. */
+export const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
+
+/** Any JSON object. */
+export type JsonObject = typeof JsonObject.Type

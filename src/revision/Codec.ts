@@ -1,0 +1,74 @@
+/**
+ * Between the canonical model and the JSON of one revision.
+ *
+ * The canonical model is JSON itself, so reading is a check and nothing more: what passes is handed on as it came, the
+ * same object, unknown members and all. Writing changes only what the revision spells differently.
+ */
+import { Result, Schema, SchemaIssue } from "effect"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import type { Members } from "../protocol/JsonRpc.ts"
+
+/**
+ * Reads and writes the params or the result of one method. Written with method syntax on purpose: it makes a codec of
+ * one method usable as `Codec<unknown>`, as code that dispatches by the method's name needs.
+ */
+export interface Codec<A> {
+  /** Checks what came. Absent params read as `{}` (BASE-29). The failure names the member and what is wrong with it. */
+  decode(wire: Members | undefined): Result.Result<A, string>
+  /** Spells a value for the wire. It is not checked; it is the same object when nothing has to change. */
+  encode(value: A): Members
+}
+
+/** A check of unknown values against a schema. */
+export type Reader<A> = (value: unknown) => Result.Result<A, string>
+
+/** A schema whose type is its JSON. */
+export type JsonSchema<A> = Schema.Codec<A, unknown>
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const formatPath = (path: ReadonlyArray<unknown>): string =>
+  path.reduce<string>((text, segment) => {
+    const key = typeof segment === "object" && segment !== null && "key" in segment ? segment.key : segment
+    if (typeof key === "number") return `${text}[${key}]`
+    const name = String(key)
+    if (!/^[\w$]+$/.test(name)) return `${text}[${JSON.stringify(name)}]`
+    return text === "" ? name : `${text}.${name}`
+  }, "")
+
+/** One line on the first problem: the member, then what is wrong. No values of the peer are in it. */
+const describeIssue = (issue: SchemaIssue.Issue): string => {
+  const [first] = formatIssue(issue).issues
+  if (first === undefined) return "Not of the expected shape"
+  const path = formatPath(first.path ?? [])
+  return path === "" ? first.message : `${path}: ${first.message}`
+}
+
+/**
+ * Makes a check of a schema. It is compiled on first use, so that what a process never receives costs it nothing; where
+ * code generation is blocked the schema is interpreted.
+ */
+export const reader = <A>(schema: JsonSchema<A>): Reader<A> => {
+  let is: ((value: unknown) => value is A) | undefined
+  return (value) => {
+    if (is === undefined) {
+      SchemaJITCompiler.enable(schema.ast)
+      is = Schema.is(schema)
+    }
+    if (is(value)) return Result.succeed(value)
+    // Saying why is slow, and only the rare failure pays for it.
+    const failure = Schema.decodeUnknownResult(schema)(value, { errors: "first" })
+    return Result.fail(Result.isFailure(failure) ? describeIssue(failure.failure.issue) : "Not of the expected shape")
+  }
+}
+
+const nothing: Members = {}
+
+/** Makes a codec from a schema, and from how the revision spells the value where that is not as it is. */
+export const codec = <A extends Members>(schema: JsonSchema<A>, encode?: (value: A) => Members): Codec<A> => {
+  const read = reader(schema)
+  return {
+    decode: (wire) => read(wire ?? nothing),
+    encode: encode ?? ((value) => value)
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * What the revisions of the initialize era share (2024-11-05 to 2025-11-25): their tables of messages, in which each
+ * revision says how it spells the parts that differ.
+ */
+import { Result } from "effect"
+import { CancelledNotificationParams } from "../protocol/Cancellation.ts"
+import type { ClientCapabilities, ServerCapabilities } from "../protocol/Capabilities.ts"
+import { CompleteRequestParams, CompleteResult } from "../protocol/Completion.ts"
+import type { ContentBlock } from "../protocol/Content.ts"
+import { ElicitationCompleteNotificationParams, ElicitRequestParams, ElicitResult } from "../protocol/Elicitation.ts"
+import type { Implementation } from "../protocol/Implementation.ts"
+import type { InputRequiredResult } from "../protocol/InputRequired.ts"
+import { ErrorCode, type Members } from "../protocol/JsonRpc.ts"
+import { InitializeRequestParams, InitializeResult } from "../protocol/Lifecycle.ts"
+import { LoggingMessageNotificationParams, SetLevelRequestParams } from "../protocol/Logging.ts"
+import { EmptyResult, NotificationParams, RequestParams } from "../protocol/Message.ts"
+import { ProgressNotificationParams } from "../protocol/Progress.ts"
+import {
+  GetPromptRequestParams,
+  GetPromptResult,
+  ListPromptsRequestParams,
+  ListPromptsResult,
+  type Prompt
+} from "../protocol/Prompt.ts"
+import {
+  ListResourcesRequestParams,
+  ListResourcesResult,
+  ListResourceTemplatesRequestParams,
+  ListResourceTemplatesResult,
+  ReadResourceRequestParams,
+  ReadResourceResult,
+  type Resource,
+  type ResourceTemplate,
+  ResourceUpdatedNotificationParams,
+  SubscribeRequestParams,
+  UnsubscribeRequestParams
+} from "../protocol/Resource.ts"
+import { ListRootsRequestParams, ListRootsResult } from "../protocol/Roots.ts"
+import { CreateMessageRequestParams, CreateMessageResult } from "../protocol/Sampling.ts"
+import {
+  CallToolRequestParams,
+  CallToolResult,
+  ListToolsRequestParams,
+  ListToolsResult,
+  type Tool
+} from "../protocol/Tool.ts"
+import { type Codec, codec, type JsonSchema, reader } from "./Codec.ts"
+import { type RequestCodec, type Revision, table } from "./Revision.ts"
+import { isJsonObject, mapItems, mapMember, without } from "./Rewrite.ts"
+
+type Spell<A> = (value: A) => A
+
+/** How a revision spells the parts that differ between legacy revisions. What is absent is written as it is. */
+export interface Spelling {
+  readonly implementation?: Spell<Implementation>
+  readonly clientCapabilities?: Spell<ClientCapabilities>
+  readonly serverCapabilities?: Spell<ServerCapabilities>
+  readonly tool?: Spell<Tool>
+  readonly prompt?: Spell<Prompt>
+  readonly resource?: Spell<Resource>
+  readonly resourceTemplate?: Spell<ResourceTemplate>
+  /** A block of a tool's result or of a prompt. */
+  readonly contentBlock?: Spell<ContentBlock>
+  /** The result of a tool, apart from its blocks. */
+  readonly callToolResult?: Spell<CallToolResult>
+  readonly completeParams?: Spell<CompleteRequestParams>
+  readonly progressParams?: Spell<ProgressNotificationParams>
+  readonly createMessageParams?: Spell<CreateMessageRequestParams>
+  readonly createMessageResult?: Spell<CreateMessageResult>
+  readonly elicitParams?: Spell<ElicitRequestParams>
+  readonly elicitResult?: Spell<ElicitResult>
+}
+
+const same = <A>(value: A): A => value
+
+/** Members of a result that came with 2026-07-28. */
+const modernMembers = ["resultType", "ttlMs", "cacheScope"]
+
+/** Members of params that came with 2026-07-28. */
+const retryMembers = ["inputResponses", "requestState"]
+
+/**
+ * A result of this era. The members that 2026-07-28 gives a meaning have none here: they are not written, and are taken
+ * off what is read, so that nobody above takes them for more than an unknown member (section 2.10, rules 1 and 2).
+ */
+const legacyResult = <A extends Members>(schema: JsonSchema<A>, spell: Spell<A> = same): Codec<A> => {
+  const read = reader(schema)
+  return {
+    decode: (wire) => read(without(wire ?? {}, modernMembers)),
+    encode: (value) => spell(without(value, modernMembers))
+  }
+}
+
+/**
+ * The result of one of the three requests that can ask for input in 2026-07-28. A legacy peer never sees that answer:
+ * the session turns it into requests of the server (section 2.10, rule 5), so only the complete result is spelled.
+ */
+const completeResult = <A extends Members>(schema: JsonSchema<A>, spell?: Spell<A>): Codec<A | InputRequiredResult> =>
+  legacyResult(schema, spell)
+
+/** A list that may come in pages; `null` as a cursor is read, never written. */
+const listResult = <K extends string, Item, A extends Members & { readonly [Key in K]: ReadonlyArray<Item> }>(
+  schema: JsonSchema<A>,
+  member: K,
+  spell: Spell<Item> | undefined
+): Codec<A> =>
+  legacyResult(schema, (value) => {
+    const list = value.nextCursor === null ? without(value, ["nextCursor"]) : value
+    return spell === undefined ? list : { ...list, [member]: mapItems(spell)(list[member]) }
+  })
+
+const request = <Params, A>(params: Codec<Params>, result: Codec<A>): RequestCodec<{ params: Params; result: A }> => ({
+  params,
+  result
+})
+
+const notification = <A extends Members>(schema: JsonSchema<A>, spell?: Spell<A>) => ({ params: codec(schema, spell) })
+
+/** An output schema must be an object at its root, or goes unsaid (section 2.10, rule 4; TOOL-12). */
+export const objectOutputSchema: Spell<Tool> = (tool) =>
+  tool.outputSchema === undefined || tool.outputSchema.type === "object" ? tool : without(tool, ["outputSchema"])
+
+/** Structured content must be an object, or goes unsaid; the text blocks say the same (section 2.10, rule 4; TOOL-17). */
+export const objectStructuredContent = <A extends { readonly structuredContent?: unknown }>(result: A): A =>
+  "structuredContent" in result && !isJsonObject(result.structuredContent)
+    ? without(result, ["structuredContent"])
+    : result

@@ -1,0 +1,14 @@
+/**
+ * What one peer may cost, at most. Every limit has a default and is an option wherever a session is made.
+ */
+
+/** Limits of one session. */
+export interface Limits {
+  /** Requests of the peer being worked on at a time; more are refused with `LimitExceeded`. Default 1,024. */
+  readonly requestsInFlight: number
+  /** Answers that wait for the peer to read before nothing more is read from it. Default 64. */
+  readonly answersUnread: number
+}
+
+/** The limits where nothing else was said. */
+export const defaults: Limits = { requestsInFlight: 1024, answersUnread: 64 }

@@ -1,0 +1,387 @@
+/**
+ * One peer, seen from either side: which of our requests wait for an answer, and which of its requests we are
+ * working on. A session is a scoped resource; closing its scope interrupts every handler and fails every waiting call.
+ *
+ * It knows JSON-RPC, cancellation and progress, and nothing of tools or revisions.
+ */
+import { Cause, Clock, Context, Duration, Effect, Exit, Fiber, type Scope } from "effect"
+import * as JsonRpc from "../protocol/JsonRpc.ts"
+import { McpError, Timeout, toErrorObject } from "../protocol/McpError.ts"
+import type { Outlet, SendOptions } from "../transport/Transport.ts"
+import { type Deadline, Deadlines } from "./Deadlines.ts"
+import type { Limits } from "./Limits.ts"
+
+/** How one request of ours is to be treated. */
+export interface RequestOptions {
+  /** Time without an answer after which the request is cancelled and fails with `Timeout`. Default 60 seconds. */
+  readonly timeout?: Duration.Input | undefined
+  /** Whether progress starts `timeout` anew. Default `true`. */
+  readonly extendOnProgress?: boolean | undefined
+  /** The most that extending can add up to, from the start of the request. Default 10 minutes. */
+  readonly maximumTimeout?: Duration.Input | undefined
+  /** Told of every progress notification for this request, in order, before the answer. */
+  readonly onProgress?: ((params: JsonRpc.Members) => void) | undefined
+  /** Where the request goes. Default: the session's own outlet. */
+  readonly outlet?: Outlet | undefined
+  /** Hints for the transport. */
+  readonly send?: SendOptions | undefined
+  /** Called with the id that the request got, before it is sent. */
+  readonly onId?: ((id: JsonRpc.RequestId) => void) | undefined
+}
+
+/** What a session needs to know of its owner. */
+export interface Options<R> {
+  /** Where messages go that belong to no exchange. */
+  readonly outlet: Outlet
+  /** Answers a request of the peer. */
+  readonly onRequest: (request: JsonRpc.Request, outlet: Outlet) => Effect.Effect<JsonRpc.Members, McpError, R>
+  /** Takes a notification of the peer; cancellation and progress have been dealt with before. */
+  readonly onNotification: (notification: JsonRpc.Notification) => Effect.Effect<void, never, R>
+  /** What arrived and was no message, and answers that nobody waits for. */
+  readonly onStray: (message: JsonRpc.Incoming) => Effect.Effect<void, never, R>
+  readonly limits: Limits
+  /** Whether two requests in flight may share an id because each has its own outlet (HTTP). */
+  readonly sharedIds?: boolean | undefined
+  /** Whether a request that is given up is announced with `notifications/cancelled`. */
+  readonly cancellable?: ((method: string) => boolean) | undefined
+}
+
+interface Waiting {
+  readonly method: string
+  readonly onProgress: ((params: JsonRpc.Members) => void) | undefined
+  readonly deadline: Deadline
+  readonly extend: (() => void) | undefined
+  readonly resume: (exit: Exit.Exit<JsonRpc.Members, McpError>) => void
+  sending: Fiber.Fiber<void, McpError> | undefined
+}
+
+const defaultTimeout = Duration.seconds(60)
+const defaultMaximumTimeout = Duration.minutes(10)
+
+/** One peer. Made with {@link make}. */
+export class Session<R = never> {
+  readonly #options: Options<R>
+  readonly #run: <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.Fiber<A, E>
+  readonly #deadlines: Deadlines
+  readonly #waiting = new Map<JsonRpc.RequestId, Waiting>()
+  readonly #working = new Map<JsonRpc.RequestId, Set<Fiber.Fiber<void>>>()
+  readonly #background = new Set<Fiber.Fiber<unknown, unknown>>()
+  #lastId = -1
+  #inFlight = 0
+  #closed: McpError | undefined
+  #blocked = 0
+  #unblocked: Array<() => void> = []
+
+  constructor(options: Options<R>, context: Context.Context<R>) {
+    this.#options = options
+    this.#run = Effect.runForkWith(context)
+    this.#deadlines = new Deadlines(Context.get(context, Clock.Clock), (effect) => this.fork(effect))
+  }
+
+  /** How many requests of the peer are being worked on. */
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  /** How many requests of ours wait for an answer. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /** Why the session has ended, once it has. */
+  get closed(): McpError | undefined {
+    return this.#closed
+  }
+
+  /** Runs an effect for as long as the session lives, or until it is done. */
+  fork<A, E>(effect: Effect.Effect<A, E, R>): Fiber.Fiber<A, E> {
+    const fiber = this.#run(effect)
+    if (fiber.pollUnsafe() === undefined) {
+      if (this.#closed !== undefined) {
+        fiber.interruptUnsafe()
+      } else {
+        this.#background.add(fiber)
+        fiber.addObserver(() => this.#background.delete(fiber))
+      }
+    }
+    return fiber
+  }
+
+  /**
+   * Sends a request and waits for its answer. Interrupting the wait cancels the request at the other end.
+   * Fails once, with a typed reason, whatever becomes of the peer.
+   */
+  request(
+    method: string,
+    params?: JsonRpc.Members,
+    options: RequestOptions = {}
+  ): Effect.Effect<JsonRpc.Members, McpError> {
+    return Effect.withFiber((caller) => {
+      if (this.#closed !== undefined) return Effect.fail(this.#closed)
+      const id = ++this.#lastId
+      options.onId?.(id)
+      const outlet = options.outlet ?? this.#options.outlet
+      const message = JsonRpc.request(id, method, withToken(id, params, options))
+      return Effect.callback((resume) => {
+        const waiting = this.#register(id, method, options, resume)
+        // Sending runs beside the wait: over HTTP it lasts as long as the exchange.
+        const sending = Effect.runForkWith(caller.context)(outlet.send(message, options.send))
+        const sent = sending.pollUnsafe()
+        if (sent === undefined) {
+          waiting.sending = sending
+          sending.addObserver((exit) => this.#sent(id, waiting, exit))
+        } else {
+          this.#sent(id, waiting, sent)
+        }
+        return Effect.suspend(() => {
+          if (!this.#forget(id, waiting)) return Effect.void
+          sending.interruptUnsafe()
+          return this.#announceCancel(id, method, outlet)
+        })
+      })
+    })
+  }
+
+  /** Sends a notification. */
+  notify(
+    method: string,
+    params?: JsonRpc.Members,
+    outlet: Outlet = this.#options.outlet
+  ): Effect.Effect<void, McpError> {
+    return Effect.suspend(() =>
+      this.#closed === undefined ? outlet.send(JsonRpc.notification(method, params)) : Effect.fail(this.#closed)
+    )
+  }
+
+  /**
+   * Takes a message of the peer. The effect it returns ends when the next message may be read, which is at once
+   * unless answers pile up unread.
+   */
+  receive(message: JsonRpc.Incoming, outlet: Outlet = this.#options.outlet): Effect.Effect<void> {
+    if (message instanceof JsonRpc.Malformed) return this.#malformed(message, outlet)
+    if (JsonRpc.isRequest(message)) return this.#start(message, outlet)
+    if (JsonRpc.isNotification(message)) return this.#notified(message)
+    return this.#settle(message)
+  }
+
+  /** Interrupts what is being worked on for this id. Whether there was anything. */
+  cancel(id: JsonRpc.RequestId): boolean {
+    const fibers = this.#working.get(id)
+    if (fibers === undefined) return false
+    for (const fiber of fibers) fiber.interruptUnsafe()
+    return true
+  }
+
+  /** Ends the session: handlers are interrupted and awaited, waiting calls fail with `reason`. */
+  close(reason: McpError): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.#closed !== undefined) return Effect.void
+      this.#closed = reason
+      for (const [id, waiting] of this.#waiting) {
+        this.#forget(id, waiting)
+        waiting.sending?.interruptUnsafe()
+        waiting.resume(Exit.fail(reason))
+      }
+      const fibers: Array<Fiber.Fiber<unknown, unknown>> = [...this.#background]
+      for (const working of this.#working.values()) fibers.push(...working)
+      return Fiber.interruptAll(fibers)
+    })
+  }
+
+  #register(id: JsonRpc.RequestId, method: string, options: RequestOptions, resume: Waiting["resume"]): Waiting {
+    const timeout = Duration.toMillis(Duration.fromInputUnsafe(options.timeout ?? defaultTimeout))
+    const maximum = Duration.toMillis(Duration.fromInputUnsafe(options.maximumTimeout ?? defaultMaximumTimeout))
+    const started = this.#deadlines.now()
+    const deadline: Deadline = {
+      at: started + timeout,
+      expire: () => {
+        if (!this.#forget(id, waiting)) return
+        waiting.sending?.interruptUnsafe()
+        resume(Exit.fail(new McpError({ reason: new Timeout({ method, after: this.#deadlines.now() - started }) })))
+        this.fork(this.#announceCancel(id, method, options.outlet ?? this.#options.outlet))
+      }
+    }
+    const extend = () => {
+      deadline.at = Math.max(deadline.at, Math.min(this.#deadlines.now() + timeout, started + maximum))
+    }
+    const waiting: Waiting = {
+      method,
+      onProgress: options.onProgress,
+      deadline,
+      extend: options.extendOnProgress === false ? undefined : extend,
+      resume,
+      sending: undefined
+    }
+    this.#waiting.set(id, waiting)
+    if (timeout !== Infinity) this.#deadlines.add(deadline)
+    return waiting
+  }
+
+  #sent(id: JsonRpc.RequestId, waiting: Waiting, exit: Exit.Exit<void, McpError>): void {
+    waiting.sending = undefined
+    if (Exit.isSuccess(exit) || !this.#forget(id, waiting)) return
+    waiting.resume(Exit.fail(failureOf(exit.cause) ?? McpError.transport("Sending was cut off", { cause: exit.cause })))
+  }
+
+  /** Whether the request was still waiting: whoever gets `true` decides how it ends. */
+  #forget(id: JsonRpc.RequestId, waiting: Waiting): boolean {
+    if (this.#waiting.get(id) !== waiting) return false
+    this.#waiting.delete(id)
+    this.#deadlines.remove(waiting.deadline)
+    return true
+  }
+
+  #announceCancel(id: JsonRpc.RequestId, method: string, outlet: Outlet): Effect.Effect<void> {
+    if (this.#closed !== undefined || this.#options.cancellable?.(method) === false) return Effect.void
+    // The caller has given up: it must not wait for a peer that is slow to read.
+    return Effect.sync(() => {
+      this.fork(Effect.ignore(outlet.send(JsonRpc.notification("notifications/cancelled", { requestId: id }))))
+    })
+  }
+
+  #settle(message: JsonRpc.Response): Effect.Effect<void> {
+    return this.#resolve(
+      message,
+      message.id,
+      "result" in message
+        ? Exit.succeed(message.result)
+        : Exit.fail(McpError.protocol(message.error.code, message.error.message, message.error.data))
+    )
+  }
+
+  #malformed(message: JsonRpc.Malformed, outlet: Outlet): Effect.Effect<void> {
+    if (!message.response) {
+      return Effect.andThen(this.#stray(message), Effect.ignore(outlet.send(JsonRpc.error(message.id, message.error))))
+    }
+    const failure = McpError.decode(`The peer sent a malformed answer: ${message.error.message}`)
+    return this.#resolve(message, message.id, Exit.fail(failure))
+  }
+
+  #resolve(
+    message: JsonRpc.Incoming,
+    id: JsonRpc.RequestId | undefined,
+    exit: Exit.Exit<JsonRpc.Members, McpError>
+  ): Effect.Effect<void> {
+    const waiting = id === undefined ? undefined : this.#waiting.get(id)
+    if (waiting === undefined) return this.#stray(message)
+    this.#forget(id as JsonRpc.RequestId, waiting)
+    waiting.resume(exit)
+    return Effect.void
+  }
+
+  #stray(message: JsonRpc.Incoming): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.fork(this.#options.onStray(message))
+    })
+  }
+
+  #notified(message: JsonRpc.Notification): Effect.Effect<void> {
+    const params = message.params
+    if (message.method === "notifications/cancelled") {
+      const id = params?.requestId
+      if (JsonRpc.isRequestId(id) && this.cancel(id)) return Effect.void
+    } else if (message.method === "notifications/progress") {
+      const waiting = this.#waiting.get(params?.progressToken as JsonRpc.RequestId)
+      if (waiting === undefined || typeof params?.progress !== "number") return Effect.void
+      waiting.extend?.()
+      waiting.onProgress?.(params)
+      return Effect.void
+    }
+    return Effect.sync(() => {
+      this.fork(this.#options.onNotification(message))
+    })
+  }
+
+  #start(request: JsonRpc.Request, outlet: Outlet): Effect.Effect<void> {
+    if (this.#closed !== undefined) return Effect.void
+    const refused = this.#refuse(request)
+    if (refused !== undefined) return Effect.ignore(outlet.send(JsonRpc.error(request.id, refused)))
+    this.#inFlight++
+    const fiber = this.#run(this.#answer(request, outlet))
+    if (fiber.pollUnsafe() !== undefined) {
+      this.#inFlight--
+      return this.#blocked === 0 ? Effect.void : this.#readable()
+    }
+    let fibers = this.#working.get(request.id)
+    if (fibers === undefined) this.#working.set(request.id, (fibers = new Set()))
+    fibers.add(fiber)
+    fiber.addObserver(() => {
+      this.#inFlight--
+      fibers.delete(fiber)
+      if (fibers.size === 0 && this.#working.get(request.id) === fibers) this.#working.delete(request.id)
+    })
+    return this.#blocked === 0 ? Effect.void : this.#readable()
+  }
+
+  #refuse(request: JsonRpc.Request): JsonRpc.ErrorObject | undefined {
+    if (this.#inFlight >= this.#options.limits.requestsInFlight) {
+      const message = `Too many requests in flight: at most ${this.#options.limits.requestsInFlight}; wait for answers first`
+      return { code: JsonRpc.ErrorCode.LimitExceeded, message }
+    }
+    if (this.#options.sharedIds !== true && this.#working.has(request.id)) {
+      return {
+        code: JsonRpc.ErrorCode.InvalidRequest,
+        message: `Request id ${JSON.stringify(request.id)} is already in use`
+      }
+    }
+    return undefined
+  }
+
+  #answer(request: JsonRpc.Request, outlet: Outlet): Effect.Effect<void, never, R> {
+    return Effect.matchCauseEffect(this.#options.onRequest(request, outlet), {
+      onSuccess: (value) => this.#reply(JsonRpc.result(request.id, value), outlet),
+      onFailure: (cause) => {
+        const error = failureOf(cause)
+        if (error !== undefined) return this.#reply(JsonRpc.error(request.id, toErrorObject(error)), outlet)
+        const internal = { code: JsonRpc.ErrorCode.InternalError, message: "Internal error" }
+        return Effect.andThen(
+          Effect.logError(`The handler of ${request.method} failed unexpectedly`, cause),
+          this.#reply(JsonRpc.error(request.id, internal), outlet)
+        )
+      }
+    })
+  }
+
+  // Counts the answers that wait for a slow reader: while there are many, nothing more is read from it.
+  #reply(message: JsonRpc.Message, outlet: Outlet): Effect.Effect<void> {
+    const send = Effect.ignore(outlet.send(message))
+    return Effect.suspend(() => {
+      this.#blocked++
+      return Effect.onExit(send, () => {
+        this.#blocked--
+        if (this.#unblocked.length > 0 && this.#blocked < this.#options.limits.answersUnread) {
+          const resumed = this.#unblocked
+          this.#unblocked = []
+          for (const resume of resumed) resume()
+        }
+        return Effect.void
+      })
+    })
+  }
+
+  #readable(): Effect.Effect<void> {
+    if (this.#blocked < this.#options.limits.answersUnread) return Effect.void
+    return Effect.callback((resume) => {
+      this.#unblocked.push(() => resume(Effect.void))
+    })
+  }
+}
+
+// A token is asked for only by a caller who listens: the peer then knows that progress is wanted.
+const withToken = (id: JsonRpc.RequestId, params: JsonRpc.Members | undefined, options: RequestOptions) =>
+  options.onProgress === undefined
+    ? params
+    : { ...params, _meta: { ...(params?._meta as JsonRpc.Members | undefined), progressToken: id } }
+
+const failureOf = (cause: Cause.Cause<McpError>): McpError | undefined => {
+  for (const reason of cause.reasons) if (Cause.isFailReason(reason)) return reason.error
+  return undefined
+}
+
+/** Opens a session that lives as long as the scope. */
+export const make = <R>(options: Options<R>): Effect.Effect<Session<R>, never, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    const session = new Session(options, yield* Effect.context<R>())
+    yield* Effect.addFinalizer(() => session.close(McpError.closed("The session was closed by this side")))
+    return session
+  })

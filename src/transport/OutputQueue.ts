@@ -1,0 +1,90 @@
+/**
+ * Lines on their way out: what senders hand over and one writer takes. It joins what waits into few writes, and holds
+ * senders back while the other end is slow.
+ */
+import { Cause, Effect, Latch, type Pull } from "effect"
+import { McpError } from "../protocol/McpError.ts"
+
+/** Characters that may wait to be written before a sender has to wait too. */
+const highWaterMark = 64 * 1024
+
+type NonEmpty<A> = readonly [A, ...Array<A>]
+
+/** A queue with many senders and one writer. Order is the order of the calls to {@link OutputQueue.offer}. */
+export class OutputQueue {
+  readonly #utf8 = new TextEncoder()
+  readonly #ready = Latch.makeUnsafe(false)
+  #waiting: Array<string> = []
+  #waitingLength = 0
+  #writingLength = 0
+  #senders: Array<(effect: Effect.Effect<void, McpError>) => void> = []
+  #ended = false
+  #failure: McpError | undefined
+
+  /**
+   * Queues one text at once, then suspends while more than 64 Ki characters wait. Interrupting it does not take the text
+   * back. Fails with `Closed` after {@link OutputQueue.end}, and with the given error after {@link OutputQueue.fail}.
+   */
+  offer(text: string): Effect.Effect<void, McpError> {
+    return Effect.suspend(() => {
+      if (this.#failure !== undefined) return Effect.fail(this.#failure)
+      if (this.#ended) return Effect.fail(McpError.closed("The connection is closed"))
+      this.#waiting.push(text)
+      this.#waitingLength += text.length
+      this.#ready.openUnsafe()
+      return this.#waitingLength + this.#writingLength <= highWaterMark ? Effect.void : this.#drained
+    })
+  }
+
+  /** Nothing more comes. The writer is given the rest and then the end. */
+  end(): void {
+    this.#ended = true
+    this.#ready.openUnsafe()
+  }
+
+  /** Nobody reads any more: every sender fails, now and later. The first error stays. */
+  fail(error: McpError): void {
+    this.#failure ??= error
+    this.#resumeSenders(Effect.fail(this.#failure))
+  }
+
+  /** For the writer: everything that waits. Asking again says that the last piece is written. */
+  readonly take: Pull.Pull<NonEmpty<Uint8Array>> = Effect.suspend(() => {
+    this.#writingLength = 0
+    this.#resumeSenders(Effect.void)
+    return this.#take()
+  })
+
+  #take(): Pull.Pull<NonEmpty<Uint8Array>> {
+    const [first, ...rest] = this.#waiting
+    if (first !== undefined) {
+      // Small messages go out in one write; large ones are not copied again for that.
+      const texts: NonEmpty<string> =
+        rest.length > 0 && this.#waitingLength <= highWaterMark ? [this.#waiting.join("")] : [first, ...rest]
+      this.#writingLength = this.#waitingLength
+      this.#waiting = []
+      this.#waitingLength = 0
+      return Effect.succeed(this.#encode(texts))
+    }
+    if (this.#ended) return Cause.done()
+    this.#ready.closeUnsafe()
+    return Effect.flatMap(this.#ready.await, () => this.#take())
+  }
+
+  #encode([first, ...rest]: NonEmpty<string>): NonEmpty<Uint8Array> {
+    return [this.#utf8.encode(first), ...rest.map((text) => this.#utf8.encode(text))]
+  }
+
+  readonly #drained: Effect.Effect<void, McpError> = Effect.callback((resume) => {
+    this.#senders.push(resume)
+    return Effect.sync(() => {
+      this.#senders = this.#senders.filter((other) => other !== resume)
+    })
+  })
+
+  #resumeSenders(effect: Effect.Effect<void, McpError>): void {
+    const senders = this.#senders
+    this.#senders = []
+    for (const resume of senders) resume(effect)
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The client's side of stdio: the server is a child process of ours, in a process group of its own.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+ */
+import { Deferred, Duration, Effect, Layer, Scope, Stream } from "effect"
+import type { PlatformError } from "effect/PlatformError"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { McpError } from "../protocol/McpError.ts"
+import { readMessages } from "./ByteStream.ts"
+import * as NewlineFraming from "./NewlineFraming.ts"
+import { OutputQueue } from "./OutputQueue.ts"
+import { makeStderr, type StderrOption } from "./Stderr.ts"
+import { ClientTransport, type Connection } from "./Transport.ts"
+
+/** How the server process is started, watched and ended. */
+export interface ClientOptions extends NewlineFraming.Options {
+  /** The program: a path, or a name that is looked for in `PATH`. No shell is involved. */
+  readonly command: string
+  readonly args?: ReadonlyArray<string> | undefined
+  /** The working directory. Default: ours. */
+  readonly cwd?: string | undefined
+  /** Environment variables for the server, beside the inherited ones. */
+  readonly env?: { readonly [name: string]: string } | undefined
+  /**
+   * What the server gets of our environment. `"safe"` is what programs need to run at all (`PATH`, `HOME`, `USER` and the
+   * like), so that our secrets stay ours; `"all"` is everything. Default `"safe"`.
+   */
+  readonly inheritEnv?: "safe" | "all" | undefined
+  /** How long each step of the shutdown may take (LIFE-16, STDIO-10). */
+  readonly shutdown?: ShutdownOptions | undefined
+  /**
+   * What happens to the server's standard error. It is always read, and it never means failure (STDIO-05); its last 4 KiB
+   * are part of the error when the server dies. Default `"ignore"`.
+   */
+  readonly stderr?: StderrOption | undefined
+}
+
+/** Closing the connection closes the server's input, waits, sends `SIGTERM` to its process group, waits, and sends `SIGKILL`. */
+export interface ShutdownOptions {
+  /** Time to exit after its input was closed. Default 2 seconds. */
+  readonly graceful?: Duration.Input | undefined
+  /** Time to exit after `SIGTERM`. Default 2 seconds. */
+  readonly terminate?: Duration.Input | undefined
+}
+
+/** Variables that a program may need to start and to find its user's files, on POSIX and on Windows. */
+const safeVariables = [
+  ...["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"],
+  ...["APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES"],
+  ...["SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE"]
+]
+
+const inheritedEnvironment = (): { readonly [name: string]: string } => {
+  const environment: { readonly [name: string]: string | undefined } = globalThis.process?.env ?? {}
+  const inherited: { [name: string]: string } = {}
+  for (const name of safeVariables) {
+    const value = environment[name]
+    // A value that starts like this is an exported shell function: code, where only data is wanted.
+    if (value !== undefined && !value.startsWith("()")) inherited[name] = value
+  }
+  return inherited
+}
+
+/** Time that is allowed to what follows an exit at once: the rest of the output, the exit code after the output's end. */
+const aftermath = Duration.seconds(1)
+
+const describeExit = (command: string, how: string, stderr: string): McpError =>
+  McpError.closed(
+    stderr.trim() === "" ? `Server "${command}" ${how}` : `Server "${command}" ${how}. Its standard error ended with:\n${stderr.trim()}`
+  )
+
+/** A signal is only told in words. */
+const describeSignal = (error: PlatformError): string => {
+  const signal = /SIG[A-Z0-9]+/.exec(`${error.message} ${String(error.reason.cause)}`)
+  return signal === null ? `ended (${error.message})` : `was ended by signal ${signal[0]}`
+}
+
+const makeCommand = (options: ClientOptions) =>
+  ChildProcess.make(options.command, options.args ?? [], {
+    cwd: options.cwd,
+    env: options.inheritEnv === "all" ? { ...options.env } : { ...inheritedEnvironment(), ...options.env },
+    extendEnv: options.inheritEnv === "all",
+    // The spawner makes the child the leader of its own process group (POSIX), and when the scope closes it signals the
+    // whole group: this signal first, SIGKILL after this time.
+    killSignal: "SIGTERM",
+    forceKillAfter: options.shutdown?.terminate ?? Duration.seconds(2)
+  })
+
+const spawn = (spawner: ChildProcessSpawner.ChildProcessSpawner["Service"], options: ClientOptions) => {
+  const failed = (cause: unknown, message: string) =>
+    McpError.transport(`Server "${options.command}" could not be started: ${message}`, { cause })
+  return spawner.spawn(makeCommand(options)).pipe(
+    Effect.mapError((error) => failed(error, error.message)),
+    // Some refusals of the operating system, such as arguments that are too long, are thrown.
+    Effect.catchDefect((defect) => Effect.fail(failed(defect, String(defect))))
+  )
+}
+
+const connect = Effect.fnUntraced(function* (
+  spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
+  options: ClientOptions
+) {
+  const scope = yield* Effect.scope
+  const handle = yield* spawn(spawner, options)
+  const output = new OutputQueue()
+  const stderr = yield* makeStderr(handle.stderr, options.stderr)
+  const bytes = yield* Stream.toPull(handle.stdout)
+  const ended = yield* Deferred.make<McpError>()
+
+  yield* handle.exitCode.pipe(
+    Effect.match({ onSuccess: (code) => `exited with code ${code}`, onFailure: describeSignal }),
+    Effect.tap(() => Effect.timeoutOption(stderr.drained, aftermath)),
+    Effect.flatMap((how) => {
+      const error = describeExit(options.command, how, stderr.tail())
+      output.fail(error)
+      return Deferred.succeed(ended, error)
+    }),
+    Effect.forkIn(scope)
+  )
+
+  /** The process may be known to be dead a moment after its pipes are; its exit explains more than a broken pipe. */
+  const explain = (how: string) =>
+    Effect.timeoutOrElse(Deferred.await(ended), {
+      duration: aftermath,
+      orElse: () => Effect.sync(() => describeExit(options.command, how, stderr.tail()))
+    })
+
+  yield* Stream.fromPull(Effect.succeed(output.take)).pipe(
+    Stream.run(handle.stdin),
+    Effect.catch(() => Effect.map(explain("has closed its standard input"), (error) => output.fail(error))),
+    Effect.forkIn(scope)
+  )
+
+  let reads = 0
+  let reading = false
+  const read = Effect.suspend(() => {
+    reading = true
+    return Effect.map(bytes, (chunks) => {
+      reads++
+      reading = false
+      return chunks
+    })
+  })
+  /** A descendant of a dead server may hold its output open for ever: when nothing comes any more, stop waiting. */
+  const silence = Effect.gen(function* () {
+    yield* Deferred.await(ended)
+    for (let before = -1; !reading || before !== reads; ) {
+      before = reads
+      yield* Effect.sleep(aftermath)
+    }
+  })
+
+  yield* Scope.addFinalizer(
+    scope,
+    Effect.suspend(() => {
+      output.end()
+      // A server that is stuck writing would never see the end of its input.
+      const discard = Effect.andThen(Effect.ignore(Effect.forever(bytes)), Effect.never)
+      return Effect.raceFirst(Deferred.await(ended), discard).pipe(
+        Effect.timeoutOption(options.shutdown?.graceful ?? Duration.seconds(2))
+      )
+    })
+  )
+
+  const connection: Connection = {
+    send: (message) => output.offer(NewlineFraming.encode(message)),
+    run: (onMessage) =>
+      readMessages(read, options, onMessage).pipe(
+        Effect.mapError((cause) => McpError.transport("Reading the server's output failed", { cause })),
+        Effect.raceFirst(silence),
+        Effect.andThen(explain("has closed its standard output")),
+        Effect.flatMap(Effect.fail)
+      )
+  }
+  return connection
+})
+
+/**
+ * Starts the server as a child process for every `connect`, and ends it when the scope of the connection closes: its whole
+ * process group, with every process it has started.
+ *
+ * `connect` fails with `TransportFailure` when the program cannot be started. When the process exits, `run`, and every
+ * `send` from then on, fails with `Closed`; the message tells the exit code or signal and the end of standard error.
+ */
+export const layerClient = (
+  options: ClientOptions
+): Layer.Layer<ClientTransport, never, ChildProcessSpawner.ChildProcessSpawner> =>
+  Layer.effect(
+    ClientTransport,
+    Effect.map(ChildProcessSpawner.ChildProcessSpawner, (spawner) =>
+      ClientTransport.of({ connect: connect(spawner, options) })
+    )
+  )

@@ -1,0 +1,93 @@
+/**
+ * The server's side of stdio: messages on standard input and output, everything else on standard error.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+ */
+import { Console, Context, Deferred, Duration, Effect, Fiber, Layer, Logger, Scope, Stdio, Stream } from "effect"
+import { McpError } from "../protocol/McpError.ts"
+import { readMessages } from "./ByteStream.ts"
+import * as NewlineFraming from "./NewlineFraming.ts"
+import { OutputQueue } from "./OutputQueue.ts"
+import * as StderrConsole from "./StderrConsole.ts"
+import { type Connection, ServerTransport } from "./Transport.ts"
+
+/** How the server's side of stdio behaves. */
+export interface ServerOptions extends NewlineFraming.Options {
+  /** Time for writing what is still queued when the connection ends and the client reads slowly. Default 5 seconds. */
+  readonly flushTimeout?: Duration.Input | undefined
+  /** Run once after the connection has ended and its output is written. A platform ends its process here. Default: nothing. */
+  readonly onEnd?: Effect.Effect<void> | undefined
+}
+
+const makeTransport = Effect.fnUntraced(function* (options: ServerOptions | undefined) {
+  const stdio = yield* Stdio.Stdio
+  const scope = yield* Effect.scope
+  const output = new OutputQueue()
+  const peerGone = yield* Deferred.make<void>()
+
+  const writer = yield* Stream.fromPull(Effect.succeed(output.take)).pipe(
+    Stream.run(stdio.stdout({ endOnDone: true })),
+    // A client that has closed our output is gone; that is how stdio connections end, and no error.
+    Effect.catch(() => Effect.void),
+    Effect.ensuring(
+      Effect.suspend(() => {
+        output.fail(McpError.closed("Standard output is closed"))
+        return Deferred.succeed(peerGone, undefined)
+      })
+    ),
+    Effect.forkIn(scope)
+  )
+  const flush = Effect.suspend(() => {
+    output.end()
+    return Effect.timeoutOption(Fiber.await(writer), options?.flushTimeout ?? Duration.seconds(5))
+  })
+  yield* Scope.addFinalizer(scope, flush)
+
+  const connection: Connection = {
+    send: (message) => output.offer(NewlineFraming.encode(message)),
+    run: (onMessage) =>
+      Stream.toPull(stdio.stdin).pipe(
+        Effect.flatMap((bytes) => readMessages(bytes, options, onMessage)),
+        Effect.scoped,
+        Effect.mapError((cause) => McpError.transport("Reading standard input failed", { cause })),
+        Effect.raceFirst(Deferred.await(peerGone))
+      )
+  }
+
+  let served = false
+  return ServerTransport.of({
+    run: (serve) =>
+      Effect.suspend(() => {
+        if (served) return Effect.fail(McpError.closed("Standard input and output have been served already"))
+        served = true
+        return serve(connection).pipe(Effect.andThen(flush), Effect.andThen(options?.onEnd ?? Effect.void))
+      })
+  })
+})
+
+/**
+ * {@link layerServer} with options.
+ */
+export const layerServerWith = (options: ServerOptions): Layer.Layer<ServerTransport, never, Stdio.Stdio> =>
+  makeLayer(options)
+
+const makeLayer = (options?: ServerOptions): Layer.Layer<ServerTransport, never, Stdio.Stdio> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const console = yield* StderrConsole.make
+      const transport = yield* makeTransport(options)
+      return Context.make(ServerTransport, transport).pipe(
+        Context.add(Logger.LogToStderr, true),
+        Context.add(Console.Console, console)
+      )
+    })
+  )
+
+/**
+ * Serves the one client at the other end of standard input and output. Its `run` ends at the end of input, or when the
+ * client has closed our output (STDIO-09); what is queued is written before that.
+ *
+ * Whatever this layer is provided to logs to standard error: Effect's loggers and `Console` do by themselves (STDIO-02).
+ * Provide it last, and the layers of the handlers' services do so too.
+ */
+export const layerServer: Layer.Layer<ServerTransport, never, Stdio.Stdio> = makeLayer()

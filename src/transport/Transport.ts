@@ -1,0 +1,77 @@
+/**
+ * The contract between a session and whatever carries its messages. Two services, one small interface: this is all
+ * that a custom transport implements.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+ */
+import { Context, type Effect, type Scope } from "effect"
+import type * as JsonRpc from "../protocol/JsonRpc.ts"
+import type { McpError } from "../protocol/McpError.ts"
+
+/** What a sender can tell a transport about one message. Transports ignore what they have no use for. */
+export interface SendOptions {
+  /** Extra HTTP headers, such as `Mcp-Param-*`. */
+  readonly headers?: { readonly [name: string]: string } | undefined
+}
+
+/** Who is calling, as the transport has established it. Absent where nothing authenticates callers. */
+export interface Principal {
+  /** Identifies the caller; two calls with the same subject come from the same principal. */
+  readonly subject: string
+  /** What else is known, such as scopes or token claims. */
+  readonly claims?: { readonly [name: string]: unknown } | undefined
+}
+
+/**
+ * Where messages go that belong together, and what the transport knows of who is there: a whole connection, or one
+ * HTTP exchange.
+ */
+export interface Outlet {
+  /** As {@link Connection.send}. */
+  readonly send: (message: JsonRpc.Message, options?: SendOptions) => Effect.Effect<void, McpError>
+  /** Who sent what this outlet answers. */
+  readonly principal?: Principal | undefined
+  /** The headers of the HTTP request that this outlet answers, names in lower case. */
+  readonly headers?: { readonly [name: string]: string | undefined } | undefined
+}
+
+/**
+ * An open link to one peer. Messages arrive in the order in which they were sent; text survives unchanged.
+ */
+export interface Connection {
+  /**
+   * Sends one message. It suspends while the peer is slow to read, which is how backpressure reaches the sender.
+   * Over a byte stream it ends when the message is handed over. Over HTTP a request ends when its exchange is over,
+   * after its answer was handed to `run`; interrupting it closes the exchange.
+   */
+  readonly send: (message: JsonRpc.Message, options?: SendOptions) => Effect.Effect<void, McpError>
+
+  /**
+   * Hands every incoming message to `onMessage`, in order, until the peer closes (ends) or the link breaks (fails).
+   * The next message waits until the effect that `onMessage` returned has ended. Called once.
+   */
+  readonly run: (onMessage: (message: JsonRpc.Incoming) => Effect.Effect<void>) => Effect.Effect<void, McpError>
+}
+
+/** Opens connections to a server: starts a process, dials a socket, points at a URL. */
+export class ClientTransport extends Context.Service<
+  ClientTransport,
+  {
+    /** Opens a connection that lives as long as the scope. May be called again after one has died. */
+    readonly connect: Effect.Effect<Connection, McpError, Scope.Scope>
+  }
+>()("mcp-effect/transport/ClientTransport") {}
+
+/** Waits for clients: the one behind stdin, or everyone who dials a socket. */
+export class ServerTransport extends Context.Service<
+  ServerTransport,
+  {
+    /**
+     * Hands every connection to `serve`, which ends when that connection is done with. Ends when there will be no
+     * more connections (end of stdin), fails when listening itself fails.
+     */
+    readonly run: <R>(
+      serve: (connection: Connection) => Effect.Effect<void, never, R>
+    ) => Effect.Effect<void, McpError, R>
+  }
+>()("mcp-effect/transport/ServerTransport") {}

@@ -7,6 +7,7 @@ import type { RequestId } from "../protocol/JsonRpc.ts"
 import type { ClientCapabilities, Implementation, LoggingLevel, RequestMeta } from "../protocol/index.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import type { Principal } from "../transport/Transport.ts"
+import type { Revision } from "../revision/Revision.ts"
 import type { Question } from "./Question.ts"
 
 export type { Principal } from "../transport/Transport.ts"
@@ -26,7 +27,7 @@ export class CallContext extends Context.Service<
     /** The JSON-RPC id, as the peer sent it. */
     readonly requestId: RequestId
     /** The dated revision that the call is spoken in. */
-    readonly revision: string
+    readonly revision: Revision
     readonly caller: Caller
     readonly principal: Principal | undefined
     /** `params._meta` as it came: progress token, trace context (`traceparent`, …), vendor keys. */

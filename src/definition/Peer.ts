@@ -7,9 +7,16 @@
  * hand. Work that must not be done twice goes into `Step.run`. Questions asked concurrently go out together.
  */
 import { Effect, Result, Schema } from "effect"
+import * as JsonCodec from "../protocol/JsonCodec.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
-import type { CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams, ElicitResult, Root } from "../protocol/index.ts"
+import type {
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestFormParams,
+  ElicitResult,
+  Root
+} from "../protocol/index.ts"
 import { CallContext } from "./CallContext.ts"
 import * as Form from "./Form.ts"
 
@@ -63,9 +70,16 @@ export const elicit = <S extends FormSchema>(
   const form =
     options.requestedSchema === undefined ? Form.fromSchema(options.schema) : Result.succeed(options.requestedSchema)
   if (Result.isFailure(form)) return Effect.die(new TypeError(`This schema can't be a form: ${form.failure}`))
-  const decode = Schema.decodeUnknownResult(Schema.toCodecJson(options.schema) as unknown as Schema.Codec<S["Type"], unknown>)
+  const decode = Schema.decodeUnknownResult(
+    JsonCodec.make(options.schema) as unknown as Schema.Codec<S["Type"], unknown>
+  )
   return Effect.flatMap(
-    ask("elicitation/create", { mode: "form", message: options.message, requestedSchema: form.success }, { elicitation: { form: {} } }, options.key),
+    ask(
+      "elicitation/create",
+      { mode: "form", message: options.message, requestedSchema: form.success },
+      { elicitation: { form: {} } },
+      options.key
+    ),
     (result) => {
       const { action, content } = result as ElicitResult
       if (action !== "accept") return Effect.succeed(declined(action))
@@ -81,14 +95,16 @@ export const elicit = <S extends FormSchema>(
  * Asks a person to open a page, where they do what must not pass through the client: log in, pay, type a secret.
  * `Accept` means that they agreed to open it, not that they finished there.
  */
-export const elicitUrl = (options: AskOptions & {
-  /** Why the page is to be opened. */
-  readonly message: string
-  /** The page; without secrets or sign-ins in it (ELIC-23). */
-  readonly url: string
-  /** Names this elicitation in 2025-11-25; other revisions have no use for it. Default: the URL. */
-  readonly elicitationId?: string | undefined
-}): Effect.Effect<Answer<void>, McpError, CallContext> =>
+export const elicitUrl = (
+  options: AskOptions & {
+    /** Why the page is to be opened. */
+    readonly message: string
+    /** The page; without secrets or sign-ins in it (ELIC-23). */
+    readonly url: string
+    /** Names this elicitation in 2025-11-25; other revisions have no use for it. Default: the URL. */
+    readonly elicitationId?: string | undefined
+  }
+): Effect.Effect<Answer<void>, McpError, CallContext> =>
   Effect.map(
     ask(
       "elicitation/create",
@@ -105,9 +121,17 @@ export const elicitUrl = (options: AskOptions & {
 /**
  * Asks the client's model to complete a conversation. With `tools`, the client must have declared `sampling.tools`.
  */
-export const sample = (params: CreateMessageRequestParams, options?: AskOptions): Effect.Effect<CreateMessageResult, McpError, CallContext> =>
+export const sample = (
+  params: CreateMessageRequestParams,
+  options?: AskOptions
+): Effect.Effect<CreateMessageResult, McpError, CallContext> =>
   Effect.map(
-    ask("sampling/createMessage", params as Members, { sampling: params.tools === undefined ? {} : { tools: {} } }, options?.key),
+    ask(
+      "sampling/createMessage",
+      params as Members,
+      { sampling: params.tools === undefined ? {} : { tools: {} } },
+      options?.key
+    ),
     (result) => result as CreateMessageResult
   )
 
@@ -118,7 +142,9 @@ export const roots = (options?: AskOptions): Effect.Effect<ReadonlyArray<Root>, 
     (result) => (result as { readonly roots: ReadonlyArray<Root> }).roots
   )
 
-const declined = (action: "decline" | "cancel"): Answer<never> => ({ _tag: action === "decline" ? "Decline" : "Cancel" })
+const declined = (action: "decline" | "cancel"): Answer<never> => ({
+  _tag: action === "decline" ? "Decline" : "Cancel"
+})
 
 const ask = (
   method: "elicitation/create" | "sampling/createMessage" | "roots/list",

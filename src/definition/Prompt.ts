@@ -34,7 +34,8 @@ export interface Options<A extends Schema.Top, RC = never> {
 
 /** A prompt with its handler: what a server offers. */
 export interface Handled<out R> {
-  readonly name: string
+  /** Its name. */
+  readonly key: string
   readonly description: PromptDescription
   /** Runs the handler on arguments as they came off the wire. */
   readonly get: (args: unknown) => Effect.Effect<GetPromptResult, McpError, R | CallContext | Scope.Scope>
@@ -69,7 +70,7 @@ export const make = <A extends Arguments & Schema.Top = NoArguments, E extends M
   const described = argumentsOf(name, schema)
   const decode = Schema.decodeUnknownResult(schema as unknown as Schema.Codec<A["Type"]>, { errors: "all" })
   return {
-    name,
+    key: name,
     description: {
       name,
       ...(options.title !== undefined && { title: options.title }),
@@ -83,7 +84,11 @@ export const make = <A extends Arguments & Schema.Top = NoArguments, E extends M
       if (Result.isFailure(decoded)) {
         return Effect.fail(McpError.invalidParams(`Invalid arguments for prompt "${name}": ${decoded.failure.message}`))
       }
-      const messages = handler(decoded.success) as Effect.Effect<ReadonlyArray<PromptMessage> | GetPromptResult, E, Needs>
+      const messages = handler(decoded.success) as Effect.Effect<
+        ReadonlyArray<PromptMessage> | GetPromptResult,
+        E,
+        Needs
+      >
       return Effect.map(messages, (output) =>
         "messages" in output
           ? output

@@ -65,7 +65,8 @@ export type Variables<Variable extends string> = { readonly [K in Variable]: str
 /** A resource that a server offers. `R` is what reading it needs. */
 export interface Fixed<out R> {
   readonly _tag: "Resource"
-  readonly uri: string
+  /** Its URI. */
+  readonly key: string
   readonly description: ResourceDescription
   readonly read: Effect.Effect<ReadResourceResult, ReadError, R | CallContext | Scope.Scope>
   readonly changes: Stream.Stream<unknown, never, R> | undefined
@@ -74,10 +75,11 @@ export interface Fixed<out R> {
 /** A family of resources that a server offers. */
 export interface Template<out R> {
   readonly _tag: "ResourceTemplate"
-  readonly uriTemplate: string
+  /** Its URI template. */
+  readonly key: string
   readonly description: TemplateDescription
   /** What to do for a URI of the family; `undefined` when the URI is not of it; a failure when it is malformed. */
-  readonly match: (uri: string) => Result.Result<Match<R> | undefined, string>
+  readonly match: (uri: string) => Result.Result<Match<R> | undefined, UriTemplate.MatchFailure>
   readonly complete: { readonly [variable: string]: Completer<R> | undefined }
   readonly variables: ReadonlyArray<string>
   readonly subscribable: boolean
@@ -109,7 +111,7 @@ export const make = <E extends ReadError, R, RS = never>(
   read: Effect.Effect<ReadOutput, E, R>
 ): Fixed<Exclude<R, CallContext | Scope.Scope> | RS> => ({
   _tag: "Resource",
-  uri,
+  key: uri,
   description: {
     uri,
     ...describe(options),
@@ -144,14 +146,18 @@ export const template = <const T extends string, E extends ReadError, R, RC = ne
   if (Result.isFailure(parsed)) throw new TypeError(`"${uriTemplate}" is not a URI template: ${parsed.failure}`)
   return {
     _tag: "ResourceTemplate",
-    uriTemplate,
+    key: uriTemplate,
     description: { uriTemplate, ...describe(options) },
     match: (uri) =>
-      Result.map(UriTemplate.match(parsed.success, uri), (variables) => {
+      Result.map(UriTemplate.match(parsed.success, uri), (variables): Match<Needs> | undefined => {
         if (variables === undefined) return undefined
         const known = variables as Variables<UriTemplate.Variables<T>> // the type computes what `match` finds
         return {
-          read: contentsOf(uri, options.mimeType, Effect.suspend(() => read(known))) as Match<Needs>["read"],
+          read: contentsOf(
+            uri,
+            options.mimeType,
+            Effect.suspend(() => read(known))
+          ) as Match<Needs>["read"],
           changes: options.changes?.(known)
         }
       }),

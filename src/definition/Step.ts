@@ -6,6 +6,7 @@
  * with the question.
  */
 import { Effect, Result, Schema } from "effect"
+import * as JsonCodec from "../protocol/JsonCodec.ts"
 import { CallContext } from "./CallContext.ts"
 
 /**
@@ -30,7 +31,7 @@ export const run = <S extends Schema.Codec<unknown, unknown, never, never> & Sch
   effect: Effect.Effect<S["Type"], E, R>
 ): Effect.Effect<S["Type"], E, R | CallContext> =>
   Effect.flatMap(CallContext, (call) => {
-    const codec = Schema.toCodecJson(schema) as unknown as Schema.Codec<S["Type"], unknown>
+    const codec = JsonCodec.make(schema) as unknown as Schema.Codec<S["Type"], unknown>
     const remembered = call.steps.get(name)
     if (remembered !== undefined) {
       const decoded = Schema.decodeUnknownResult(codec)(remembered.value)

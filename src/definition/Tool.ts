@@ -6,7 +6,9 @@
  */
 import { Effect, Result, Schema, type Scope, Stream } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import * as JsonCodec from "../protocol/JsonCodec.ts"
 import * as JsonSchema from "../protocol/JsonSchema.ts"
+import * as ParameterHeader from "../protocol/ParameterHeader.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type {
@@ -52,6 +54,8 @@ export interface Tool<
   /** The tool as `tools/list` shows it. */
   readonly description: ToolDescription
   /** Decodes arguments; the failure says what is wrong with them. */
+  /** Arguments that are mirrored in HTTP headers, by their `x-mcp-header` annotations. */
+  readonly headers: ReadonlyArray<ParameterHeader.ParameterHeader>
   readonly decodeInput: (value: unknown) => Result.Result<Input["Type"], string>
   readonly encodeInput: (value: Input["Type"]) => Result.Result<unknown, string>
   readonly decodeOutput: (value: unknown) => Result.Result<OutputOf<Output>, string>
@@ -97,11 +101,7 @@ export type HandlerOutput<T extends Any> = T["output"] extends Schema.Top
   : string | void | ContentBlock | ReadonlyArray<ContentBlock> | CallToolResult
 
 /** Options of {@link make}. */
-export interface Options<
-  Input extends Schema.Top,
-  Output extends Schema.Top | undefined,
-  Failure extends Schema.Top
-> {
+export interface Options<Input extends Schema.Top, Output extends Schema.Top | undefined, Failure extends Schema.Top> {
   /** What it does, for the model. */
   readonly description?: string | undefined
   /** A name for people. */
@@ -155,12 +155,16 @@ export const make = <
   const inputCodec = codecOf(input)
   const outputCodec = output === undefined ? undefined : codecOf(output)
   const failureCodec = codecOf(failure)
+  const description = describe(name, options, input, output)
+  const headers = ParameterHeader.declared(description.inputSchema)
+  if (Result.isFailure(headers)) throw new TypeError(`The input of tool "${name}" is not valid: ${headers.failure}`)
   return {
     name,
     input,
     output,
     failure,
-    description: describe(name, options, input, output),
+    description,
+    headers: headers.success,
     decodeInput: inputCodec.decode,
     encodeInput: inputCodec.encode,
     decodeOutput: (outputCodec?.decode ?? noOutput) as (value: unknown) => Result.Result<OutputOf<Output>, string>,
@@ -174,12 +178,13 @@ const noOutput = () => Result.fail("The tool has no output schema")
 
 const codecOf = <S extends Schema.Top>(schema: S) => {
   // Services are excluded by the types of `make`.
-  const codec = Schema.toCodecJson(schema) as unknown as Schema.Codec<S["Type"], unknown>
+  const codec = JsonCodec.make(schema) as unknown as Schema.Codec<S["Type"], unknown>
   SchemaJITCompiler.enable(codec.ast)
   const decode = Schema.decodeUnknownResult(codec, { errors: "all" })
   const encode = Schema.encodeUnknownResult(codec, { errors: "all" })
   return {
-    decode: (value: unknown): Result.Result<S["Type"], string> => Result.mapError(decode(value), (error) => error.message),
+    decode: (value: unknown): Result.Result<S["Type"], string> =>
+      Result.mapError(decode(value), (error) => error.message),
     encode: (value: unknown): Result.Result<unknown, string> => Result.mapError(encode(value), (error) => error.message)
   }
 }
@@ -195,7 +200,11 @@ const describe = (
     name,
     ...(options.title !== undefined && { title: options.title }),
     ...(options.description !== undefined && { description: options.description }),
-    inputSchema: schemaOf(name, "input", JsonSchema.fromSchema(input, { root: "object" })) as ToolDescription["inputSchema"],
+    inputSchema: schemaOf(
+      name,
+      "input",
+      JsonSchema.fromSchema(input, { root: "object" })
+    ) as ToolDescription["inputSchema"],
     ...(output !== undefined && { outputSchema: schemaOf(name, "output", JsonSchema.fromSchema(output)) }),
     ...(annotations !== undefined && { annotations }),
     ...(options.icons !== undefined && { icons: options.icons }),
@@ -218,8 +227,10 @@ const annotationsOf = (hints: Hints | undefined): ToolAnnotations | undefined =>
 
 /** A tool with its handler: what a server offers. `R` is what the handler needs. */
 export interface Handled<out R> {
-  readonly name: string
+  /** Its name. */
+  readonly key: string
   readonly description: ToolDescription
+  readonly headers: ReadonlyArray<ParameterHeader.ParameterHeader>
   /** Runs the handler on arguments as they came off the wire. */
   readonly call: (args: unknown) => Effect.Effect<CallToolResult, McpError, R | CallContext | Scope.Scope>
 }
@@ -264,8 +275,9 @@ export const handle = <T extends Any, A extends HandlerOutput<T>, E extends Fail
 ): Handled<Exclude<R, CallContext | Scope.Scope>> => {
   const run = handler as (input: Input<T>) => Handling<A, E, Exclude<R, CallContext | Scope.Scope>>
   return {
-    name: tool.name,
+    key: tool.name,
     description: tool.description,
+    headers: tool.headers,
     call: (args) => {
       const input = tool.decodeInput(args === undefined ? {} : args)
       if (Result.isFailure(input)) return Effect.succeed(failed(`Invalid arguments: ${input.failure}`))
@@ -286,7 +298,9 @@ const lastOf = <A, E, R>(stream: Stream.Stream<A | Progress.Update, E, R>): Effe
     return Effect.void
   })
   return Effect.flatMap(run, () =>
-    last === undefined ? Effect.die(new Error("The handler's stream ended without a result")) : Effect.succeed(last.value)
+    last === undefined
+      ? Effect.die(new Error("The handler's stream ended without a result"))
+      : Effect.succeed(last.value)
   )
 }
 

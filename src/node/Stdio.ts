@@ -3,7 +3,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
-import { NodeServices, NodeSink, NodeStdio } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeSink from "@effect/platform-node/NodeSink"
+import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import { Effect, Layer, Stdio } from "effect"
 import { systemError } from "effect/PlatformError"
 import { Writable } from "node:stream"
@@ -30,7 +32,7 @@ const makeProtocolOutput = (): Writable => {
   const realWrite: typeof process.stdout.write = Object.getPrototypeOf(process.stdout).write
   return new Writable({
     write: (chunk, _encoding, callback) => {
-      realWrite.call(process.stdout, chunk, callback)
+      realWrite.call(process.stdout, chunk, undefined, callback)
     },
     final: (callback) => {
       process.stdout.end(callback)
@@ -80,12 +82,36 @@ export const layerServerWith = (options: Neutral.ServerOptions): Layer.Layer<Ser
  *
  * From the moment this layer is built, everything that is written to `process.stdout` by anyone else goes to standard
  * error (STDIO-02). Provide it last, and that includes what the other layers print while they are built.
+ *
+ * @example
+ * ```ts
+ * import { NodeRuntime } from "@effect/platform-node"
+ * import { Layer } from "effect"
+ * import { McpServer } from "mcp-effect"
+ * import { Stdio } from "mcp-effect/node"
+ *
+ * const weather = McpServer.make({ name: "weather", version: "1.0.0" })
+ *
+ * McpServer.layer(weather).pipe(Layer.provide(Stdio.layerServer), Layer.launch, NodeRuntime.runMain)
+ * ```
  */
 export const layerServer: Layer.Layer<ServerTransport> = layerServerWith({})
 
 /**
  * Starts the server as a child process for every `connect`, and ends it and all its descendants when the connection's
- * scope closes. `connect` fails with `TransportFailure` when the program cannot be started.
+ * scope closes. `connect` fails with `TransportFailure` when the program cannot be started; when the process exits, `run`
+ * and `send` fail with `Closed`, whose message tells the exit code or signal and the end of standard error.
+ *
+ * @example
+ * ```ts
+ * import { Stdio } from "mcp-effect/node"
+ *
+ * const files = Stdio.layerClient({
+ *   command: "npx",
+ *   args: ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"],
+ *   shutdown: { graceful: "5 seconds" }
+ * })
+ * ```
  */
 export const layerClient = (options: Neutral.ClientOptions): Layer.Layer<ClientTransport> =>
   Neutral.layerClient(options).pipe(Layer.provide(NodeServices.layer))

@@ -1,1 +1,1 @@
-export {}
+export * as Stdio from "./Stdio.ts"

@@ -71,10 +71,12 @@ const annotateMissing = (ast: AST, entries: ReadonlyArray<[string, unknown]>): A
 }
 
 const nameOf = (ast: AST): string =>
-  SchemaAST.resolveIdentifier(ast) ?? SchemaAST.resolveTitle(ast) ?? String(ast.annotations?.expected ?? "A declaration")
+  SchemaAST.resolveIdentifier(ast) ??
+  SchemaAST.resolveTitle(ast) ??
+  String(ast.annotations?.expected ?? "A declaration")
 
 /** A copy of a node, which keeps the methods that its class has. */
-const replace = <A extends AST>(ast: A, changes: Partial<Record<keyof SchemaAST.Objects | string, unknown>>): A =>
+const replace = <A extends AST>(ast: A, changes: { readonly [member: string]: unknown }): A =>
   Object.assign(Object.create(Object.getPrototypeOf(ast)), ast, changes)
 
 const annotate = (ast: AST, annotations: Annotations): AST => {
@@ -178,7 +180,13 @@ const absentWhenUndefined = (ast: AST): AST => {
   const defined = withoutUndefined(ast)
   return defined === ast || defined === undefined
     ? ast
-    : SchemaAST.decodeTo(replace(defined, { context: ast.context }), ast, omitUndefined)
+    : SchemaAST.decodeTo(inContext(defined, ast.context), SchemaAST.toType(ast), omitUndefined)
+}
+
+/** A node is optional when its encoded side is, so the context goes to both. */
+const inContext = (ast: AST, context: SchemaAST.Context | undefined): AST => {
+  const out = replace(ast, { context })
+  return out.encoding === undefined ? out : mapLastLink(out, (to) => inContext(to, context))
 }
 
 /** The node without `undefined`, or `undefined` when nothing else is in it. */

@@ -5,6 +5,7 @@
  */
 import { Predicate, Result, type Schema } from "effect"
 import * as HeaderValue from "./HeaderValue.ts"
+import { type Keywords, subschemas } from "./JsonSchemaKeywords.ts"
 
 /** The JSON Schema keyword that names the header of a property. */
 export const keyword = "x-mcp-header"
@@ -39,31 +40,6 @@ export const annotate =
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const maximumDepth = 128
 
-type Keywords = { readonly [keyword: string]: unknown }
-
-/** Keywords whose value is a schema or a list of schemas. */
-const schemaKeywords = [
-  "items",
-  "prefixItems",
-  "additionalItems",
-  "contains",
-  "additionalProperties",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-  "propertyNames",
-  "allOf",
-  "anyOf",
-  "oneOf",
-  "not",
-  "if",
-  "then",
-  "else",
-  "contentSchema"
-]
-
-/** Keywords whose value is a map of schemas. */
-const mapKeywords = ["$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"]
-
 /**
  * The mirrored parameters of a tool's `inputSchema`, in order. Fails, with the reason, when an annotation breaks a rule:
  * the tool is then not valid over HTTP (HDR-08 to HDR-11).
@@ -81,19 +57,9 @@ export const declared = (inputSchema: unknown): Result.Result<ReadonlyArray<Para
       const problem = declare(keywords, path)
       if (problem !== undefined) return problem
     }
-    for (const name of schemaKeywords) {
-      const value = keywords[name]
-      for (const member of Array.isArray(value) ? value : [value]) {
-        const problem = visit(member, undefined, depth + 1)
-        if (problem !== undefined) return problem
-      }
-    }
-    for (const name of mapKeywords) {
-      const value = keywords[name]
-      for (const member of Predicate.isObject(value) ? Object.values(value) : []) {
-        const problem = visit(member, undefined, depth + 1)
-        if (problem !== undefined) return problem
-      }
+    for (const member of subschemas(keywords)) {
+      const problem = visit(member, undefined, depth + 1)
+      if (problem !== undefined) return problem
     }
     for (const [name, member] of Predicate.isObject(keywords.properties) ? Object.entries(keywords.properties) : []) {
       const problem = visit(member, path === undefined ? undefined : [...path, name], depth + 1)

@@ -107,16 +107,17 @@ export type MatchOf<Template extends string> = string extends Template
   : {
       readonly [Specification in Required<Expressions<Template>> as Name<Specification>]: MatchedValue<Specification>
     } & {
-      readonly [Specification in Exclude<
-        Specifications<Expressions<Template>>,
-        Required<Expressions<Template>>
-      > as Name<Specification>]?: MatchedValue<Specification>
+      readonly [
+        Specification in Exclude<
+          Specifications<Expressions<Template>>,
+          Required<Expressions<Template>>
+        > as Name<Specification>
+      ]?: MatchedValue<Specification>
     }
 
 const maximumExpressions = 256
 const operatorCharacters = new Set(["+", "#", ".", "/", ";", "?", "&"])
 const reservedOperators = new Set(["=", ",", "!", "@", "|"])
-// biome-ignore format: one alternative a line would not help
 // oxlint-disable-next-line no-control-regex
 const forbiddenLiteral = /[\u0000-\u0020\u007f"<>\\^`|}]|%(?![0-9A-Fa-f]{2})/
 const variableName = /^(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*$/
@@ -134,7 +135,9 @@ export const parse = (template: string): Result.Result<UriTemplate, string> => {
     const text = template.slice(position, open === -1 ? template.length : open)
     const bad = forbiddenLiteral.exec(text)
     if (bad !== null) {
-      return Result.fail(`Character ${JSON.stringify(bad[0])} is not allowed at ${position + bad.index} of "${template}"`)
+      return Result.fail(
+        `Character ${JSON.stringify(bad[0])} is not allowed at ${position + bad.index} of "${template}"`
+      )
     }
     if (text !== "") parts.push({ _tag: "Literal", text })
     if (open === -1) break
@@ -202,10 +205,10 @@ export const match = (
   if (uri.length > maxLength) {
     return Result.fail({ reason: "too-long", message: `The URI has more than ${maxLength} characters` })
   }
-  return Result.mapError(
-    matchTokens(template.tokens, uri),
-    (reason): MatchFailure => ({ reason, message: "The URI has malformed percent-encoding" })
-  )
+  return Result.mapError(matchTokens(template.tokens, uri), (reason): MatchFailure => ({
+    reason,
+    message: "The URI has malformed percent-encoding"
+  }))
 }
 
 export { expand } from "./UriTemplateExpansion.ts"

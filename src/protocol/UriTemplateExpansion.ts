@@ -56,7 +56,10 @@ const expandVariable = (style: Style, variable: VariableSpecification, value: Va
     return [style.named ? named(style, variable.name, encode(text)) : encode(text)]
   }
   if (isList(value)) {
-    const members = value.filter((member) => member !== undefined && member !== null).map(String).map(encode)
+    const members = value
+      .filter((member) => member !== undefined && member !== null)
+      .map(String)
+      .map(encode)
     if (members.length === 0) return []
     if (variable.explode) return style.named ? members.map((member) => named(style, variable.name, member)) : members
     return [style.named ? named(style, variable.name, members.join(",")) : members.join(",")]
@@ -81,8 +84,7 @@ const named = (style: Style, name: string, encoded: string): string =>
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`
 
 /** Leaves only the unreserved characters of RFC 3986 as they are. */
-const encodeUnreserved = (text: string): string =>
-  encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, percent)
+const encodeUnreserved = (text: string): string => encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, percent)
 
 /** Leaves reserved characters and percent-encoded triplets as they are too. */
 const encodeReserved = (text: string): string =>

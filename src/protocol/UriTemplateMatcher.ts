@@ -142,7 +142,7 @@ const sweepRun = (run: Run, text: string, next: Uint8Array, row: Uint8Array): vo
   const length = run.prefix.length
   for (let position = text.length; position >= 0; position--) {
     const stopped = position === text.length || stops.has(text.charAt(position))
-    const fromHere = stopped ? false : reaches || next[position + 1] === 1
+    const fromHere: boolean = stopped ? false : reaches || next[position + 1] === 1
     const ends = run.minimum === 0 ? fromHere || next[position] === 1 : fromHere
     reaches = fromHere
     if (ends && position >= length && text.startsWith(run.prefix, position - length)) row[position - length] = 1

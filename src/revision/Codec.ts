@@ -23,7 +23,7 @@ export interface Codec<A> {
 export type Reader<A> = (value: unknown) => Result.Result<A, string>
 
 /** A schema whose type is its JSON. */
-export type JsonSchema<A> = Schema.Codec<A, unknown>
+export type WireSchema<A> = Schema.Codec<A, unknown>
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
@@ -48,7 +48,7 @@ const describeIssue = (issue: SchemaIssue.Issue): string => {
  * Makes a check of a schema. It is compiled on first use, so that what a process never receives costs it nothing; where
  * code generation is blocked the schema is interpreted.
  */
-export const reader = <A>(schema: JsonSchema<A>): Reader<A> => {
+export const reader = <A>(schema: WireSchema<A>): Reader<A> => {
   let is: ((value: unknown) => value is A) | undefined
   return (value) => {
     if (is === undefined) {
@@ -65,7 +65,7 @@ export const reader = <A>(schema: JsonSchema<A>): Reader<A> => {
 const nothing: Members = {}
 
 /** Makes a codec from a schema, and from how the revision spells the value where that is not as it is. */
-export const codec = <A extends Members>(schema: JsonSchema<A>, encode?: (value: A) => Members): Codec<A> => {
+export const codec = <A extends Members>(schema: WireSchema<A>, encode?: (value: A) => Members): Codec<A> => {
   const read = reader(schema)
   return {
     decode: (wire) => read(wire ?? nothing),

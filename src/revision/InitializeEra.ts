@@ -2,7 +2,6 @@
  * What the revisions of the initialize era share (2024-11-05 to 2025-11-25): their tables of messages, in which each
  * revision says how it spells the parts that differ.
  */
-import { Result } from "effect"
 import { CancelledNotificationParams } from "../protocol/Cancellation.ts"
 import type { ClientCapabilities, ServerCapabilities } from "../protocol/Capabilities.ts"
 import { CompleteRequestParams, CompleteResult } from "../protocol/Completion.ts"
@@ -44,7 +43,7 @@ import {
   ListToolsResult,
   type Tool
 } from "../protocol/Tool.ts"
-import { type Codec, codec, type JsonSchema, reader } from "./Codec.ts"
+import { type Codec, codec, type WireSchema, reader } from "./Codec.ts"
 import { type RequestCodec, type Revision, table } from "./Revision.ts"
 import { isJsonObject, mapItems, mapMember, without } from "./Rewrite.ts"
 
@@ -52,6 +51,8 @@ type Spell<A> = (value: A) => A
 
 /** How a revision spells the parts that differ between legacy revisions. What is absent is written as it is. */
 export interface Spelling {
+  /** Methods that came with a later revision of the era. */
+  readonly absent?: ReadonlyArray<string>
   readonly implementation?: Spell<Implementation>
   readonly clientCapabilities?: Spell<ClientCapabilities>
   readonly serverCapabilities?: Spell<ServerCapabilities>
@@ -83,7 +84,7 @@ const retryMembers = ["inputResponses", "requestState"]
  * A result of this era. The members that 2026-07-28 gives a meaning have none here: they are not written, and are taken
  * off what is read, so that nobody above takes them for more than an unknown member (section 2.10, rules 1 and 2).
  */
-const legacyResult = <A extends Members>(schema: JsonSchema<A>, spell: Spell<A> = same): Codec<A> => {
+const legacyResult = <A extends Members>(schema: WireSchema<A>, spell: Spell<A> = same): Codec<A> => {
   const read = reader(schema)
   return {
     decode: (wire) => read(without(wire ?? {}, modernMembers)),
@@ -95,12 +96,12 @@ const legacyResult = <A extends Members>(schema: JsonSchema<A>, spell: Spell<A> 
  * The result of one of the three requests that can ask for input in 2026-07-28. A legacy peer never sees that answer:
  * the session turns it into requests of the server (section 2.10, rule 5), so only the complete result is spelled.
  */
-const completeResult = <A extends Members>(schema: JsonSchema<A>, spell?: Spell<A>): Codec<A | InputRequiredResult> =>
+const completeResult = <A extends Members>(schema: WireSchema<A>, spell?: Spell<A>): Codec<A | InputRequiredResult> =>
   legacyResult(schema, spell)
 
 /** A list that may come in pages; `null` as a cursor is read, never written. */
 const listResult = <K extends string, Item, A extends Members & { readonly [Key in K]: ReadonlyArray<Item> }>(
-  schema: JsonSchema<A>,
+  schema: WireSchema<A>,
   member: K,
   spell: Spell<Item> | undefined
 ): Codec<A> =>
@@ -114,7 +115,7 @@ const request = <Params, A>(params: Codec<Params>, result: Codec<A>): RequestCod
   result
 })
 
-const notification = <A extends Members>(schema: JsonSchema<A>, spell?: Spell<A>) => ({ params: codec(schema, spell) })
+const notification = <A extends Members>(schema: WireSchema<A>, spell?: Spell<A>) => ({ params: codec(schema, spell) })
 
 /** An output schema must be an object at its root, or goes unsaid (section 2.10, rule 4; TOOL-12). */
 export const objectOutputSchema: Spell<Tool> = (tool) =>
@@ -125,3 +126,116 @@ export const objectStructuredContent = <A extends { readonly structuredContent?:
   "structuredContent" in result && !isJsonObject(result.structuredContent)
     ? without(result, ["structuredContent"])
     : result
+
+/** Builds the revision `version` of the initialize era, with every message the era ever had. */
+export const initializeEra = (version: string, spelling: Spelling): Revision => {
+  const { absent = [], contentBlock } = spelling
+
+  const callToolResult: Spell<CallToolResult> = (value) => {
+    const result = spelling.callToolResult === undefined ? value : spelling.callToolResult(value)
+    return contentBlock === undefined ? result : mapMember(result, "content", mapItems(contentBlock))
+  }
+
+  const getPromptResult: Spell<GetPromptResult> | undefined =
+    contentBlock &&
+    ((value) =>
+      mapMember(
+        value,
+        "messages",
+        mapItems((message) => mapMember(message, "content", contentBlock))
+      ))
+
+  const createMessageParams: Spell<CreateMessageRequestParams> = (value) => {
+    const params = spelling.createMessageParams === undefined ? value : spelling.createMessageParams(value)
+    return spelling.tool === undefined ? params : mapMember(params, "tools", mapItems(spelling.tool))
+  }
+
+  const initializeParams: Spell<InitializeRequestParams> = (value) =>
+    mapMember(
+      mapMember(value, "capabilities", spelling.clientCapabilities ?? same),
+      "clientInfo",
+      spelling.implementation ?? same
+    )
+
+  const initializeResult: Spell<InitializeResult> = (value) =>
+    mapMember(
+      mapMember(value, "capabilities", spelling.serverCapabilities ?? same),
+      "serverInfo",
+      spelling.implementation ?? same
+    )
+
+  const retryable = <A extends Members>(schema: WireSchema<A>): Codec<A> =>
+    codec(schema, (value) => without(value, retryMembers))
+
+  const existing = <Entries extends object>(entries: Entries): Entries => table(without(entries, absent))
+
+  const ping = request(codec(RequestParams), legacyResult(EmptyResult))
+  const cancelled = notification(CancelledNotificationParams)
+  const progress = notification(ProgressNotificationParams, spelling.progressParams)
+  const plain = notification(NotificationParams)
+
+  return {
+    version,
+    era: "legacy",
+    clientRequests: existing({
+      initialize: request(
+        codec(InitializeRequestParams, initializeParams),
+        legacyResult(InitializeResult, initializeResult)
+      ),
+      ping,
+      "tools/list": request(codec(ListToolsRequestParams), listResult(ListToolsResult, "tools", spelling.tool)),
+      "tools/call": request(retryable(CallToolRequestParams), completeResult(CallToolResult, callToolResult)),
+      "prompts/list": request(
+        codec(ListPromptsRequestParams),
+        listResult(ListPromptsResult, "prompts", spelling.prompt)
+      ),
+      "prompts/get": request(retryable(GetPromptRequestParams), completeResult(GetPromptResult, getPromptResult)),
+      "resources/list": request(
+        codec(ListResourcesRequestParams),
+        listResult(ListResourcesResult, "resources", spelling.resource)
+      ),
+      "resources/templates/list": request(
+        codec(ListResourceTemplatesRequestParams),
+        listResult(ListResourceTemplatesResult, "resourceTemplates", spelling.resourceTemplate)
+      ),
+      "resources/read": request(retryable(ReadResourceRequestParams), completeResult(ReadResourceResult)),
+      "resources/subscribe": request(codec(SubscribeRequestParams), legacyResult(EmptyResult)),
+      "resources/unsubscribe": request(codec(UnsubscribeRequestParams), legacyResult(EmptyResult)),
+      "completion/complete": request(
+        codec(CompleteRequestParams, spelling.completeParams),
+        legacyResult(CompleteResult)
+      ),
+      "logging/setLevel": request(codec(SetLevelRequestParams), legacyResult(EmptyResult))
+    }),
+    serverRequests: existing({
+      ping,
+      "roots/list": request(codec(ListRootsRequestParams), legacyResult(ListRootsResult)),
+      "sampling/createMessage": request(
+        codec(CreateMessageRequestParams, createMessageParams),
+        legacyResult(CreateMessageResult, spelling.createMessageResult)
+      ),
+      "elicitation/create": request(
+        codec(ElicitRequestParams, spelling.elicitParams),
+        legacyResult(ElicitResult, spelling.elicitResult)
+      )
+    }),
+    clientNotifications: existing({
+      "notifications/initialized": plain,
+      "notifications/cancelled": cancelled,
+      "notifications/progress": progress,
+      "notifications/roots/list_changed": plain
+    }),
+    serverNotifications: existing({
+      "notifications/cancelled": cancelled,
+      "notifications/progress": progress,
+      "notifications/message": notification(LoggingMessageNotificationParams),
+      "notifications/tools/list_changed": plain,
+      "notifications/prompts/list_changed": plain,
+      "notifications/resources/list_changed": plain,
+      "notifications/resources/updated": notification(ResourceUpdatedNotificationParams),
+      "notifications/elicitation/complete": notification(ElicitationCompleteNotificationParams)
+    }),
+    encodeClientCapabilities: spelling.clientCapabilities ?? same,
+    errorCode: { resourceNotFound: ErrorCode.ResourceNotFound }
+  }
+}

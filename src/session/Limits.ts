@@ -8,7 +8,9 @@ export interface Limits {
   readonly requestsInFlight: number
   /** Answers that wait for the peer to read before nothing more is read from it. Default 64. */
   readonly answersUnread: number
+  /** Resources that one peer may subscribe to. Default 256. */
+  readonly subscriptions: number
 }
 
 /** The limits where nothing else was said. */
-export const defaults: Limits = { requestsInFlight: 1024, answersUnread: 64 }
+export const defaults: Limits = { requestsInFlight: 1024, answersUnread: 64, subscriptions: 256 }

@@ -5,10 +5,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Predicate, Redacted, Result } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import * as Base64Url from "effect/encoding/Base64Url"
-import { Predicate, Result } from "effect"
 import { McpError } from "../protocol/McpError.ts"
 
 /** What is remembered between two rounds. */
@@ -19,16 +18,16 @@ export interface Memory {
   readonly steps: { readonly [name: string]: unknown }
 }
 
-/** Seals and opens `requestState`. */
-export class RequestState extends Context.Service<
-  RequestState,
-  {
-    /** Seals a memory for the request that `binding` describes. */
-    readonly seal: (memory: Memory, binding: string) => Effect.Effect<string>
-    /** Opens what {@link RequestState.seal} made; `-32602` when it was changed, has expired, or belongs elsewhere. */
-    readonly open: (sealed: string, binding: string) => Effect.Effect<Memory, McpError>
-  }
->()("mcp-effect/session/RequestState") {}
+/** How memories are sealed and opened. */
+export interface Sealing {
+  /** Seals a memory for the request that `binding` describes. */
+  readonly seal: (memory: Memory, binding: string) => Effect.Effect<string>
+  /** Opens what `seal` made; fails with `-32602` when it was changed, has expired, or belongs elsewhere. */
+  readonly open: (sealed: string, binding: string) => Effect.Effect<Memory, McpError>
+}
+
+/** Seals and opens `requestState`. A server without this service makes its own, with a random key. */
+export class RequestState extends Context.Service<RequestState, Sealing>()("mcp-effect/session/RequestState") {}
 
 /** Options of {@link make}. */
 export interface Options {
@@ -44,10 +43,11 @@ export interface Options {
 const algorithm = Aead.xchacha20Poly1305
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-const rejected = () => McpError.invalidParams("requestState is not valid for this request; send the request anew without it")
+const rejected = () =>
+  McpError.invalidParams("requestState is not valid for this request; send the request anew without it")
 
 /** Makes the service. A key that has not 32 bytes is a mistake in the program and dies with a message that says so. */
-export const make = (options: Options = {}): Effect.Effect<RequestState["Service"]> =>
+export const make = (options: Options = {}): Effect.Effect<Sealing> =>
   Effect.gen(function* () {
     const aead = yield* Aead.Aead
     const random = yield* SecureRandom.SecureRandom
@@ -83,11 +83,8 @@ export const make = (options: Options = {}): Effect.Effect<RequestState["Service
       return yield* rejected()
     })
 
-    return RequestState.of({ seal, open })
-  }).pipe(
-    Effect.orDie,
-    Effect.provide(Aead.layerWebCrypto.pipe(Layer.provideMerge(SecureRandom.layerWebCrypto)))
-  )
+    return { seal, open } satisfies Sealing
+  }).pipe(Effect.orDie, Effect.provide(Aead.layerWebCrypto.pipe(Layer.provideMerge(SecureRandom.layerWebCrypto))))
 
 /**
  * Provides the service with keys of one's own, for servers that run in more than one process or must survive a

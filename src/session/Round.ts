@@ -25,7 +25,12 @@ export class Round {
   readonly #seen = new Map<string, number>()
   readonly #open = new Map<string, Question>()
 
-  constructor(capabilities: Members, codec: QuestionCodec, memory: Memory, responses: { readonly [key: string]: unknown }) {
+  constructor(
+    capabilities: Members,
+    codec: QuestionCodec,
+    memory: Memory,
+    responses: { readonly [key: string]: unknown }
+  ) {
     this.#capabilities = capabilities
     this.#codec = codec
     this.#answers = { ...memory.answers, ...responses }
@@ -67,7 +72,9 @@ export class Round {
       if (Object.hasOwn(this.#answers, key)) return this.#codec.decode(question, this.#answers[key])
       if (!canAsk(question, this.#capabilities)) {
         const needed = Object.keys(question.requires).join(", ")
-        return Effect.fail(McpError.unsupported(`The client did not declare that it can do this: ${needed}`, question.requires))
+        return Effect.fail(
+          McpError.unsupported(`The client did not declare that it can do this: ${needed}`, question.requires)
+        )
       }
       this.#open.set(key, question)
       // Questions that are asked at the same time get their turn before the run ends, so they go out together.

@@ -20,6 +20,10 @@ export const readMessages = Effect.fnUntraced(function* <E>(
       for (const message of decoder.push(chunk)) yield* onMessage(message)
     }
   })
-  yield* bytes.pipe(Effect.flatMap(readChunks), Effect.forever({ disableYield: true }), Pull.catchDone(() => Effect.void))
+  yield* bytes.pipe(
+    Effect.flatMap(readChunks),
+    Effect.forever({ disableYield: true }),
+    Pull.catchDone(() => Effect.void)
+  )
   for (const message of decoder.end()) yield* onMessage(message)
 })

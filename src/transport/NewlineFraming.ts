@@ -84,6 +84,11 @@ const tooLong = (maxMessageBytes: number) =>
     message: `The message is longer than ${maxMessageBytes} bytes (maxMessageBytes)`
   })
 
+// JSON.parse takes a trailing carriage return for white space, so it needs no cutting.
+const readText = (line: string, into: Array<JsonRpc.Incoming>): void => {
+  if (!isBlank(line)) into.push(JsonRpc.parse(line))
+}
+
 /** Makes a decoder for one stream. */
 export const makeDecoder = (options?: Options): Decoder => {
   const maxMessageBytes = options?.maxMessageBytes ?? defaultMaxMessageBytes
@@ -97,11 +102,6 @@ export const makeDecoder = (options?: Options): Decoder => {
     } catch {
       return undefined
     }
-  }
-
-  // JSON.parse takes a trailing carriage return for white space, so it needs no cutting.
-  const readText = (line: string, into: Array<JsonRpc.Incoming>): void => {
-    if (!isBlank(line)) into.push(JsonRpc.parse(line))
   }
 
   const readLine = (line: Uint8Array, into: Array<JsonRpc.Incoming>): void => {

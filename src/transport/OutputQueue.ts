@@ -22,18 +22,16 @@ export class OutputQueue {
   #failure: McpError | undefined
 
   /**
-   * Queues one text at once, then suspends while more than 64 Ki characters wait. Interrupting it does not take the text
+   * Queues one text at once; the effect then suspends while more than 64 Ki characters wait. Interrupting it does not take the text
    * back. Fails with `Closed` after {@link OutputQueue.end}, and with the given error after {@link OutputQueue.fail}.
    */
   offer(text: string): Effect.Effect<void, McpError> {
-    return Effect.suspend(() => {
-      if (this.#failure !== undefined) return Effect.fail(this.#failure)
-      if (this.#ended) return Effect.fail(McpError.closed("The connection is closed"))
-      this.#waiting.push(text)
-      this.#waitingLength += text.length
-      this.#ready.openUnsafe()
-      return this.#waitingLength + this.#writingLength <= highWaterMark ? Effect.void : this.#drained
-    })
+    if (this.#failure !== undefined) return Effect.fail(this.#failure)
+    if (this.#ended) return Effect.fail(McpError.closed("The connection is closed"))
+    this.#waiting.push(text)
+    this.#waitingLength += text.length
+    this.#ready.openUnsafe()
+    return this.#waitingLength + this.#writingLength <= highWaterMark ? Effect.void : this.#drained
   }
 
   /** Nothing more comes. The writer is given the rest and then the end. */

@@ -9,7 +9,7 @@ export type StderrOption = "ignore" | "inherit" | ((line: string) => Effect.Effe
 
 /** Standard error that is being read. */
 export interface Stderr {
-  /** The last 4 KiB of it. */
+  /** The last 4 Ki characters of it. */
   readonly tail: () => string
   /** Ends when there is no more. */
   readonly drained: Effect.Effect<void>
@@ -39,7 +39,9 @@ export const makeStderr = Effect.fnUntraced(function* <E>(
       lines.push(line)
       line = ""
     }
-    return Effect.forEach(lines, (each) => handleLine(each.endsWith("\r") ? each.slice(0, -1) : each), { discard: true })
+    return Effect.forEach(lines, (each) => handleLine(each.endsWith("\r") ? each.slice(0, -1) : each), {
+      discard: true
+    })
   }
   const remember = (text: string): Effect.Effect<void> => {
     tail = (tail + text).slice(-tailLength)
@@ -54,7 +56,7 @@ export const makeStderr = Effect.fnUntraced(function* <E>(
       )
     ),
     Effect.ignore,
-    Effect.andThen(Effect.suspend(() => passOn(line === "" ? "" : "\n"))),
+    Effect.andThen(Effect.suspend(() => (line === "" ? Effect.void : passOn("\n")))),
     Effect.forkScoped
   )
   return { tail: () => tail, drained: Effect.asVoid(Fiber.await(fiber)) }

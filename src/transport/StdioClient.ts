@@ -7,7 +7,7 @@ import { Deferred, Duration, Effect, Layer, Scope, Stream } from "effect"
 import type { PlatformError } from "effect/PlatformError"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { McpError } from "../protocol/McpError.ts"
-import { readMessages } from "./ByteStream.ts"
+import { type Bytes, readMessages } from "./ByteStream.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
 import { OutputQueue } from "./OutputQueue.ts"
 import { makeStderr, type StderrOption } from "./Stderr.ts"
@@ -30,8 +30,8 @@ export interface ClientOptions extends NewlineFraming.Options {
   /** How long each step of the shutdown may take (LIFE-16, STDIO-10). */
   readonly shutdown?: ShutdownOptions | undefined
   /**
-   * What happens to the server's standard error. It is always read, and it never means failure (STDIO-05); its last 4 KiB
-   * are part of the error when the server dies. Default `"ignore"`.
+   * What happens to the server's standard error. It is always read, and it never means failure (STDIO-05); its last 4 Ki
+   * characters are part of the error when the server dies. Default `"ignore"`.
    */
   readonly stderr?: StderrOption | undefined
 }
@@ -44,17 +44,27 @@ export interface ShutdownOptions {
   readonly terminate?: Duration.Input | undefined
 }
 
-/** Variables that a program may need to start and to find its user's files, on POSIX and on Windows. */
-const safeVariables = [
-  ...["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"],
-  ...["APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES"],
-  ...["SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE"]
+/** Variables that a program may need to start and to find its user's files. */
+const posixVariables = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
+const windowsVariables = [
+  "APPDATA",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "LOCALAPPDATA",
+  "PATHEXT",
+  "PROCESSOR_ARCHITECTURE",
+  "PROGRAMFILES",
+  "SYSTEMDRIVE",
+  "SYSTEMROOT",
+  "TEMP",
+  "USERNAME",
+  "USERPROFILE"
 ]
 
 const inheritedEnvironment = (): { readonly [name: string]: string } => {
   const environment: { readonly [name: string]: string | undefined } = globalThis.process?.env ?? {}
   const inherited: { [name: string]: string } = {}
-  for (const name of safeVariables) {
+  for (const name of [...posixVariables, ...windowsVariables]) {
     const value = environment[name]
     // A value that starts like this is an exported shell function: code, where only data is wanted.
     if (value !== undefined && !value.startsWith("()")) inherited[name] = value
@@ -67,7 +77,9 @@ const aftermath = Duration.seconds(1)
 
 const describeExit = (command: string, how: string, stderr: string): McpError =>
   McpError.closed(
-    stderr.trim() === "" ? `Server "${command}" ${how}` : `Server "${command}" ${how}. Its standard error ended with:\n${stderr.trim()}`
+    stderr.trim() === ""
+      ? `Server "${command}" ${how}`
+      : `Server "${command}" ${how}. Its standard error ended with:\n${stderr.trim()}`
   )
 
 /** A signal is only told in words. */
@@ -95,6 +107,25 @@ const spawn = (spawner: ChildProcessSpawner.ChildProcessSpawner["Service"], opti
     // Some refusals of the operating system, such as arguments that are too long, are thrown.
     Effect.catchDefect((defect) => Effect.fail(failed(defect, String(defect))))
   )
+}
+
+/** `silence` ends when a read has been waiting for a whole second; a receiver that takes its time is no silence. */
+const watchReads = <E>(bytes: Bytes<E>) => {
+  let reads = 0
+  let waiting = false
+  const read: Bytes<E> = Effect.suspend(() => {
+    waiting = true
+    return Effect.map(bytes, (chunks) => {
+      reads++
+      waiting = false
+      return chunks
+    })
+  })
+  const silentSecond = Effect.suspend(() => {
+    const before = reads
+    return Effect.map(Effect.sleep(aftermath), () => waiting && reads === before)
+  })
+  return { read, silence: Effect.repeat(silentSecond, { until: (silent) => silent }) }
 }
 
 const connect = Effect.fnUntraced(function* (
@@ -129,27 +160,10 @@ const connect = Effect.fnUntraced(function* (
   yield* Stream.fromPull(Effect.succeed(output.take)).pipe(
     Stream.run(handle.stdin),
     Effect.catch(() => Effect.map(explain("has closed its standard input"), (error) => output.fail(error))),
+    Effect.ensuring(Effect.sync(() => output.fail(McpError.closed("The connection is closed")))),
     Effect.forkIn(scope)
   )
-
-  let reads = 0
-  let reading = false
-  const read = Effect.suspend(() => {
-    reading = true
-    return Effect.map(bytes, (chunks) => {
-      reads++
-      reading = false
-      return chunks
-    })
-  })
-  /** A descendant of a dead server may hold its output open for ever: when nothing comes any more, stop waiting. */
-  const silence = Effect.gen(function* () {
-    yield* Deferred.await(ended)
-    for (let before = -1; !reading || before !== reads; ) {
-      before = reads
-      yield* Effect.sleep(aftermath)
-    }
-  })
+  const { read, silence } = watchReads(bytes)
 
   yield* Scope.addFinalizer(
     scope,
@@ -164,11 +178,12 @@ const connect = Effect.fnUntraced(function* (
   )
 
   const connection: Connection = {
-    send: (message) => output.offer(NewlineFraming.encode(message)),
+    send: (message) => Effect.suspend(() => output.offer(NewlineFraming.encode(message))),
     run: (onMessage) =>
       readMessages(read, options, onMessage).pipe(
         Effect.mapError((cause) => McpError.transport("Reading the server's output failed", { cause })),
-        Effect.raceFirst(silence),
+        // A descendant of a dead server may hold its output open for ever.
+        Effect.raceFirst(Effect.andThen(Deferred.await(ended), silence)),
         Effect.andThen(explain("has closed its standard output")),
         Effect.flatMap(Effect.fail)
       )

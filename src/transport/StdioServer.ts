@@ -13,7 +13,7 @@ import { type Connection, ServerTransport } from "./Transport.ts"
 
 /** How the server's side of stdio behaves. */
 export interface ServerOptions extends NewlineFraming.Options {
-  /** Time for writing what is still queued when the connection ends and the client reads slowly. Default 5 seconds. */
+  /** Time for writing what is still queued when the connection ends and the client reads slowly. Default 1 second. */
   readonly flushTimeout?: Duration.Input | undefined
   /** Run once after the connection has ended and its output is written. A platform ends its process here. Default: nothing. */
   readonly onEnd?: Effect.Effect<void> | undefined
@@ -39,12 +39,12 @@ const makeTransport = Effect.fnUntraced(function* (options: ServerOptions | unde
   )
   const flush = Effect.suspend(() => {
     output.end()
-    return Effect.timeoutOption(Fiber.await(writer), options?.flushTimeout ?? Duration.seconds(5))
+    return Effect.timeoutOption(Fiber.await(writer), options?.flushTimeout ?? Duration.seconds(1))
   })
   yield* Scope.addFinalizer(scope, flush)
 
   const connection: Connection = {
-    send: (message) => output.offer(NewlineFraming.encode(message)),
+    send: (message) => Effect.suspend(() => output.offer(NewlineFraming.encode(message))),
     run: (onMessage) =>
       Stream.toPull(stdio.stdin).pipe(
         Effect.flatMap((bytes) => readMessages(bytes, options, onMessage)),

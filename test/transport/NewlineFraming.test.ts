@@ -42,7 +42,12 @@ describe("NewlineFraming", () => {
   it("a line that is not UTF-8 costs only itself [BUG-4] [BASE-18]", () => {
     const data = new Uint8Array([
       ...bytes(NewlineFraming.encode(ping(1))),
-      ...[0x7b, 0x22, 0xff, 0x22, 0x7d, 0x0a],
+      0x7b,
+      0x22,
+      0xff,
+      0x22,
+      0x7d,
+      0x0a,
       ...bytes(NewlineFraming.encode(ping(2)))
     ])
     for (const chunks of [[data], singly(data)]) {
@@ -68,7 +73,7 @@ describe("NewlineFraming", () => {
         (texts, cuts) => {
           const messages = texts.map((text, id) => JsonRpc.request(id, "echo", { text }))
           const data = bytes(messages.map(NewlineFraming.encode).join(""))
-          const edges = [0, ...cuts.map((cut) => Math.min(cut, data.length)), data.length].sort((a, b) => a - b)
+          const edges = [0, ...cuts.map((cut) => Math.min(cut, data.length)), data.length].toSorted((a, b) => a - b)
           const chunks = edges.slice(1).map((edge, index) => data.subarray(edges[index], edge))
           expect(decodeAll(chunks)).toEqual(messages)
         }

@@ -1,0 +1,127 @@
+/**
+ * Answering one request of a peer: from the JSON of its revision to an operation, and back.
+ */
+import { Effect, Result, type Scope } from "effect"
+import { CallContext } from "../definition/CallContext.ts"
+import type { Question } from "../definition/Question.ts"
+import type * as JsonRpc from "../protocol/JsonRpc.ts"
+import { McpError } from "../protocol/McpError.ts"
+import type { ClientCapabilities, Implementation, LoggingLevel, RequestMeta } from "../protocol/index.ts"
+import { findNotification, findRequest, type Revision } from "../revision/Revision.ts"
+import type { StepMemory } from "../definition/CallContext.ts"
+import type { Outlet } from "../transport/Transport.ts"
+import { forwardLogs } from "./LogForwarding.ts"
+import type { Run, ServerRuntime } from "./ServerRuntime.ts"
+
+/** What is known of the peer when it asks. */
+export interface Asker {
+  readonly revision: Revision
+  readonly info: Implementation | undefined
+  readonly capabilities: ClientCapabilities
+  readonly logLevel: LoggingLevel | undefined
+  readonly ask: (question: Question) => Effect.Effect<unknown, McpError>
+  readonly steps: StepMemory
+}
+
+/** The params of a request as its revision spells them, read into the canonical model. */
+export const decodeParams = (
+  revision: Revision,
+  request: JsonRpc.Request
+): Result.Result<JsonRpc.Members, McpError> => {
+  const codec = findRequest(revision.clientRequests, request.method)
+  if (codec === undefined) return Result.fail(McpError.methodNotFound(request.method))
+  const params = codec.params.decode(request.params)
+  return Result.isSuccess(params)
+    ? Result.succeed(params.success as JsonRpc.Members)
+    : Result.fail(McpError.invalidParams(`Invalid params of ${request.method}: ${params.failure}`))
+}
+
+/** A result in the canonical model, as a revision spells it. */
+export const encodeResult = (revision: Revision, method: string, result: JsonRpc.Members): JsonRpc.Members =>
+  findRequest(revision.clientRequests, method)?.result.encode(result) ?? result
+
+/** Carries out a request whose params have been read, on behalf of whoever asks. */
+export const perform = <R>(
+  runtime: ServerRuntime<R>,
+  request: JsonRpc.Request,
+  params: JsonRpc.Members,
+  asker: Asker,
+  outlet: Outlet
+): Effect.Effect<JsonRpc.Members, McpError, R> => {
+  const run = runtime.operations.get(request.method)
+  // The revision has the method, but this server has no use for it (ERR-02).
+  if (run === undefined) return Effect.fail(McpError.methodNotFound(request.method))
+  const sender = new NotificationSender(asker.revision, outlet)
+  const call = callContext(runtime, request, asker, outlet, sender.send)
+  const handler = through(runtime, run, request.method, params)
+  const logged = call.logLevel === undefined ? handler : forwardLogs(handler, call.logLevel)
+  return Effect.onExit(Effect.scoped(Effect.provideService(logged, CallContext, call)), sender.end)
+}
+
+/** What a handler, or a catalog, may know of a call. */
+export const callContext = <R>(
+  runtime: ServerRuntime<R>,
+  request: JsonRpc.Request,
+  asker: Asker,
+  outlet: Outlet,
+  notify: CallContext["Service"]["notify"] = () => Effect.void
+): CallContext["Service"] => ({
+  method: request.method,
+  requestId: request.id,
+  revision: asker.revision,
+  caller: { info: asker.info, capabilities: asker.capabilities },
+  principal: outlet.principal,
+  meta: (request.params?._meta ?? {}) as RequestMeta,
+  headers: outlet.headers,
+  logLevel: runtime.server.logging ? asker.logLevel : undefined,
+  notify,
+  ask: asker.ask,
+  steps: asker.steps
+})
+
+const through = <R>(
+  runtime: ServerRuntime<R>,
+  run: Run<R>,
+  method: string,
+  params: JsonRpc.Members
+): Effect.Effect<JsonRpc.Members, McpError, R | CallContext | Scope.Scope> => {
+  let handler = Effect.suspend(() => run(params as never)) // the codec of this method has read them
+  const around = runtime.server.middleware
+  for (let index = around.length - 1; index >= 0; index--) {
+    // What the handler needs is provided with the whole chain; a middleware need not know of it.
+    const next = handler as Effect.Effect<JsonRpc.Members, McpError, CallContext | Scope.Scope>
+    handler = (around[index] as NonNullable<(typeof around)[number]>)({ method, params }, next)
+  }
+  return handler
+}
+
+/** Sends the notifications of one call: rising progress only, and nothing after its end (PROG-02, PROG-06). */
+class NotificationSender {
+  readonly #revision: Revision
+  readonly #outlet: Outlet
+  #progress = -Infinity
+  #ended = false
+
+  constructor(revision: Revision, outlet: Outlet) {
+    this.#revision = revision
+    this.#outlet = outlet
+  }
+
+  readonly send = (method: string, params: JsonRpc.Members): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const codec = findNotification(this.#revision.serverNotifications, method)
+      if (codec === undefined || this.#ended) return Effect.void
+      if (method === "notifications/progress") {
+        const progress = params.progress as number
+        if (!(progress > this.#progress)) return Effect.void
+        this.#progress = progress
+      }
+      // When the peer is gone there is nobody to tell; the call itself is interrupted by its session.
+      return Effect.ignore(this.#outlet.send({ jsonrpc: "2.0", method, params: codec.params.encode(params) }))
+    })
+
+  readonly end = (): Effect.Effect<void> =>
+    Effect.sync(() => {
+      this.#ended = true
+    })
+}

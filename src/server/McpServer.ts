@@ -1,0 +1,161 @@
+/**
+ * A server is a value: what it offers, and in its type what its handlers need. A transport serves it.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server
+ */
+import { type Duration, Layer, Effect } from "effect"
+import type * as Prompt from "../definition/Prompt.ts"
+import type * as Resource from "../definition/Resource.ts"
+import type * as Tool from "../definition/Tool.ts"
+import type { CacheScope, Icon, Implementation } from "../protocol/index.ts"
+import type { McpError } from "../protocol/McpError.ts"
+import * as Limits from "../session/Limits.ts"
+import { ServerTransport } from "../transport/Transport.ts"
+import * as Catalog from "./Catalog.ts"
+import type { Middleware } from "./Middleware.ts"
+import * as ServerPeer from "./ServerPeer.ts"
+import * as ServerRuntime from "./ServerRuntime.ts"
+
+/** Entries as a list, or as a catalog that may change. */
+export type Source<A extends Catalog.Entry> = ReadonlyArray<A> | Catalog.Catalog<A, unknown>
+
+/** How long clients may keep a result (2026-07-28). */
+export interface CacheHint {
+  /** How long it stays fresh. Default: not at all. */
+  readonly ttl?: Duration.Input | undefined
+  /** Whether it is the same for every caller, so that shared caches may keep it. Default `private`. */
+  readonly scope?: CacheScope | undefined
+}
+
+/** The results that can carry a cache hint. */
+export type Cacheable = "discover" | "tools" | "prompts" | "resources" | "resourceTemplates" | "read"
+
+/** Options of {@link make}. */
+export interface Options {
+  /** The programmatic name. */
+  readonly name: string
+  readonly version: string
+  /** A name for people. */
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly websiteUrl?: string | undefined
+  readonly icons?: ReadonlyArray<Icon> | undefined
+  /** How a model should use this server. */
+  readonly instructions?: string | undefined
+  readonly tools?: Source<Tool.Handled<unknown>> | undefined
+  readonly resources?: Source<Resource.Any<unknown>> | undefined
+  readonly prompts?: Source<Prompt.Handled<unknown>> | undefined
+  /** Stands around every operation; the first is the outermost. */
+  readonly middleware?: ReadonlyArray<Middleware<unknown>> | undefined
+  /** How many entries a list gives at a time. Default 1,000. */
+  readonly pageSize?: number | undefined
+  readonly cache?: { readonly [K in Cacheable]?: CacheHint } | undefined
+  /** Whether `Effect.log*` in handlers reaches the peer. Default `true`. */
+  readonly logging?: boolean | undefined
+  /** The dated revisions to speak, of those that this package knows. Default: all. */
+  readonly revisions?: ReadonlyArray<string> | undefined
+  readonly limits?: Partial<Limits.Limits> | undefined
+}
+
+/** A server. `R` is what its handlers need. */
+export interface McpServer<out R> {
+  readonly info: Implementation
+  readonly instructions: string | undefined
+  readonly tools: Catalog.Catalog<Tool.Handled<R>, R> | undefined
+  readonly resources: Catalog.Catalog<Resource.Any<R>, R> | undefined
+  readonly prompts: Catalog.Catalog<Prompt.Handled<R>, R> | undefined
+  readonly middleware: ReadonlyArray<Middleware<R>>
+  readonly pageSize: number
+  readonly cache: { readonly [K in Cacheable]?: CacheHint }
+  readonly logging: boolean
+  readonly revisions: ReadonlyArray<string> | undefined
+  readonly limits: Limits.Limits
+}
+
+type SourceNeeds<S> =
+  S extends ReadonlyArray<infer A>
+    ? EntryNeeds<A>
+    : S extends Catalog.Catalog<infer A, infer R>
+      ? EntryNeeds<A> | R
+      : never
+type EntryNeeds<A> =
+  A extends Tool.Handled<infer R>
+    ? R
+    : A extends Prompt.Handled<infer R>
+      ? R
+      : A extends Resource.Any<infer R>
+        ? R
+        : never
+type MiddlewareNeeds<M> = M extends ReadonlyArray<Middleware<infer R>> ? R : never
+
+/** What the handlers of a server with these options need. */
+export type Needs<O extends Options> =
+  SourceNeeds<O["tools"]> | SourceNeeds<O["resources"]> | SourceNeeds<O["prompts"]> | MiddlewareNeeds<O["middleware"]>
+
+/**
+ * Describes a server.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { McpServer, Tool } from "mcp-effect"
+ *
+ * const Echo = Tool.make("echo", { input: Schema.Struct({ text: Schema.String }) })
+ *
+ * const server = McpServer.make({
+ *   name: "echo",
+ *   version: "1.0.0",
+ *   tools: [Tool.handle(Echo, ({ text }) => Effect.succeed(text))]
+ * })
+ * ```
+ */
+export const make = <const O extends Options>(options: O): McpServer<Needs<O>> => {
+  const { description, icons, name, title, version, websiteUrl } = options
+  return {
+    info: {
+      name,
+      version,
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      ...(websiteUrl !== undefined && { websiteUrl }),
+      ...(icons !== undefined && { icons })
+    },
+    instructions: options.instructions,
+    tools: catalogOf(options.tools),
+    resources: catalogOf(options.resources),
+    prompts: catalogOf(options.prompts),
+    middleware: options.middleware ?? [],
+    pageSize: options.pageSize ?? 1000,
+    cache: options.cache ?? {},
+    logging: options.logging ?? true,
+    revisions: options.revisions,
+    limits: { ...Limits.defaults, ...options.limits }
+    // `Needs` has collected what the parts need; the parts themselves are typed by what they have in common.
+  } as McpServer<Needs<O>>
+}
+
+const catalogOf = <A extends Catalog.Entry>(source: Source<A> | undefined): Catalog.Catalog<A, unknown> | undefined =>
+  source === undefined || "find" in source === false
+    ? source && Catalog.fixed(source as ReadonlyArray<A>)
+    : (source as Catalog.Catalog<A, unknown>)
+
+/**
+ * Serves a server to everyone that a transport lets in. Ends the scope's connections when the layer is closed; the
+ * program ends by itself when the transport says that there will be no more clients (end of stdin).
+ */
+export const layer = <R>(server: McpServer<R>): Layer.Layer<never, McpError, R | ServerTransport> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const transport = yield* ServerTransport
+      const runtime = yield* ServerRuntime.make(server)
+      const serve = transport.run((connection) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const peer = yield* ServerPeer.open(runtime, connection)
+            yield* connection.run((message) => peer.receive(message, connection))
+          })
+        ).pipe(Effect.catch((error) => Effect.logDebug("A connection has ended with an error", error)))
+      )
+      yield* Effect.forkScoped(serve)
+    })
+  )

@@ -1,0 +1,106 @@
+/**
+ * One connection to a client, or one legacy HTTP session: tells the eras apart, message by message, and serves both.
+ */
+import { Effect, type Scope } from "effect"
+import * as JsonRpc from "../protocol/JsonRpc.ts"
+import { McpError } from "../protocol/McpError.ts"
+import { make as makeSession, type Session } from "../session/Session.ts"
+import type { Outlet } from "../transport/Transport.ts"
+import { handshake, LegacyPeer } from "./LegacyPeer.ts"
+import * as ModernRequest from "./ModernRequest.ts"
+import type { ServerRuntime } from "./ServerRuntime.ts"
+
+/** Options of {@link open}. */
+export interface Options {
+  /** Whether requests in flight may share an id because each has its own outlet. */
+  readonly sharedIds?: boolean | undefined
+}
+
+/** A client, as a server sees it. */
+export class ServerPeer<R> {
+  readonly #runtime: ServerRuntime<R>
+  readonly #outlet: Outlet
+  #session!: Session<R>
+  #legacy: LegacyPeer<R> | undefined
+
+  constructor(runtime: ServerRuntime<R>, outlet: Outlet) {
+    this.#runtime = runtime
+    this.#outlet = outlet
+  }
+
+  /** The revision that `initialize` has settled on; `undefined` before, and for modern peers. */
+  get revision(): string | undefined {
+    return this.#legacy?.revision.version
+  }
+
+  /** How many requests are being worked on. */
+  get inFlight(): number {
+    return this.#session.inFlight
+  }
+
+  /** Takes a message. The effect ends when the next one may be read. */
+  receive(message: JsonRpc.Incoming, outlet: Outlet): Effect.Effect<void> {
+    return this.#session.receive(message, outlet)
+  }
+
+  /** Interrupts the request with this id. */
+  cancel(id: JsonRpc.RequestId): boolean {
+    return this.#session.cancel(id)
+  }
+
+  /** @internal */
+  attach(session: Session<R>): void {
+    this.#session = session
+  }
+
+  /** @internal */
+  readonly onRequest = (request: JsonRpc.Request, outlet: Outlet): Effect.Effect<JsonRpc.Members, McpError, R> => {
+    if (ModernRequest.isModern(request)) return ModernRequest.answer(this.#runtime, request, outlet)
+    if (this.#legacy !== undefined) return this.#legacy.answer(request, outlet)
+    if (request.method === "initialize") return this.#initialize(request)
+    if (request.method === "ping") return Effect.succeed({})
+    return Effect.fail(this.#uninitialized(request))
+  }
+
+  /** @internal */
+  readonly onNotification = (notification: JsonRpc.Notification): Effect.Effect<void> =>
+    notification.method === "notifications/initialized" && this.#legacy !== undefined
+      ? this.#legacy.initialized()
+      : Effect.void
+
+  #initialize(request: JsonRpc.Request): Effect.Effect<JsonRpc.Members, McpError> {
+    return Effect.map(handshake(this.#runtime, request), ({ client, result, revision }) => {
+      this.#legacy = new LegacyPeer(this.#runtime, this.#session, this.#outlet, revision, client)
+      return result as JsonRpc.Members
+    })
+  }
+
+  #uninitialized(request: JsonRpc.Request): McpError {
+    return this.#runtime.revisions.some((revision) => revision.era === "legacy")
+      ? McpError.protocol(JsonRpc.ErrorCode.InvalidRequest, `Send "initialize" before "${request.method}"`)
+      : McpError.invalidParams('params._meta["io.modelcontextprotocol/protocolVersion"] must be a string')
+  }
+}
+
+/** Opens a peer whose unrelated messages go to `outlet`. Lives as long as the scope. */
+export const open = <R>(
+  runtime: ServerRuntime<R>,
+  outlet: Outlet,
+  options: Options = {}
+): Effect.Effect<ServerPeer<R>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const peer = new ServerPeer(runtime, outlet)
+    const session = yield* Effect.provideContext(
+      makeSession<R>({
+        outlet,
+        limits: runtime.server.limits,
+        sharedIds: options.sharedIds,
+        onRequest: peer.onRequest,
+        onNotification: peer.onNotification,
+        onStray: () => Effect.void
+      }),
+      runtime.services
+    )
+    peer.attach(session)
+    return peer
+  })

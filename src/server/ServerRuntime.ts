@@ -1,0 +1,91 @@
+/**
+ * A server that is being served: the value, the services of its handlers, and what all of its peers share, which is
+ * nothing that one of them could see of another.
+ */
+import { Context, Deferred, Effect, Option, type Scope } from "effect"
+import type { CallContext } from "../definition/CallContext.ts"
+import type { Members } from "../protocol/JsonRpc.ts"
+import type { McpError } from "../protocol/McpError.ts"
+import type { ServerCapabilities } from "../protocol/index.ts"
+import type { Revision } from "../revision/Revision.ts"
+import { revisions as known } from "../revision/Revisions.ts"
+import { make as makeRequestState, RequestState, type Sealing } from "../session/RequestState.ts"
+import type { McpServer } from "./McpServer.ts"
+import { complete } from "./operations/completion.ts"
+import { discover } from "./operations/discover.ts"
+import { listen } from "./operations/listen.ts"
+import { getPrompt, listPrompts } from "./operations/prompts.ts"
+import { listResources, listTemplates, readResource } from "./operations/resources.ts"
+import { callTool, listTools } from "./operations/tools.ts"
+
+/** Carries out one method, in the canonical model. */
+export type Run<R> = (params: never) => Effect.Effect<Members, McpError, R | CallContext | Scope.Scope>
+
+/** A server that is being served. */
+export interface ServerRuntime<R> {
+  readonly server: McpServer<R>
+  readonly services: Context.Context<R>
+  readonly capabilities: ServerCapabilities
+  /** The revisions spoken, newest first. */
+  readonly revisions: ReadonlyArray<Revision>
+  readonly requestState: Sealing
+  /** Done when the server is being shut down, so that streams can end in the way that their revision asks. */
+  readonly closing: Deferred.Deferred<void>
+  /** What clients may ask of both eras, without what an absent capability rules out. */
+  readonly operations: ReadonlyMap<string, Run<R>>
+}
+
+/** Prepares a server for being served. */
+export const make = <R>(server: McpServer<R>): Effect.Effect<ServerRuntime<R>, never, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    const services = yield* Effect.context<R>()
+    const shared = Context.getOption(services as Context.Context<never>, RequestState)
+    const closing = yield* Deferred.make<void>()
+    yield* Effect.addFinalizer(() => Deferred.succeed(closing, undefined))
+    const runtime: ServerRuntime<R> = {
+      server,
+      services,
+      capabilities: capabilitiesOf(server),
+      revisions: revisionsOf(server.revisions),
+      requestState: Option.isSome(shared) ? shared.value : yield* makeRequestState(),
+      closing,
+      operations: new Map<string, Run<R>>()
+    }
+    const operations = runtime.operations as Map<string, Run<R>>
+    operations.set("server/discover", discover(runtime))
+    operations.set("subscriptions/listen", listen(runtime))
+    if (server.tools !== undefined) {
+      operations.set("tools/list", listTools(runtime, server.tools))
+      operations.set("tools/call", callTool(server.tools))
+    }
+    if (server.prompts !== undefined) {
+      operations.set("prompts/list", listPrompts(runtime, server.prompts))
+      operations.set("prompts/get", getPrompt(server.prompts))
+    }
+    if (server.resources !== undefined) {
+      operations.set("resources/list", listResources(runtime, server.resources))
+      operations.set("resources/templates/list", listTemplates(runtime, server.resources))
+      operations.set("resources/read", readResource(runtime, server.resources))
+    }
+    if (runtime.capabilities.completions !== undefined) operations.set("completion/complete", complete(server))
+    return runtime
+  })
+
+const revisionsOf = (versions: ReadonlyArray<string> | undefined): ReadonlyArray<Revision> => {
+  if (versions === undefined) return known
+  const unknown = versions.find((version) => !known.some((revision) => revision.version === version))
+  if (unknown !== undefined) throw new TypeError(`Revision ${unknown} is not known to this package`)
+  return known.filter((revision) => versions.includes(revision.version))
+}
+
+const capabilitiesOf = <R>(server: McpServer<R>): ServerCapabilities => ({
+  ...(server.tools !== undefined && { tools: changing(server.tools) }),
+  ...(server.prompts !== undefined && { prompts: changing(server.prompts) }),
+  // Whether any resource can be subscribed to may change with the catalog, so the server says that it takes them.
+  ...(server.resources !== undefined && { resources: { subscribe: true, ...changing(server.resources) } }),
+  ...((server.prompts !== undefined || server.resources !== undefined) && { completions: {} }),
+  ...(server.logging && { logging: {} })
+})
+
+const changing = (catalog: { readonly changes?: unknown }) =>
+  catalog.changes === undefined ? {} : { listChanged: true }

@@ -1,0 +1,425 @@
+/**
+ * What the schemas of the canonical model accept and refuse, by the rows of the specification that say so.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as Protocol from "../../src/protocol/index.ts"
+
+const accepts = (schema: Schema.Schema<unknown>, ...values: ReadonlyArray<unknown>) => {
+  for (const value of values) expect(Schema.is(schema)(value), JSON.stringify(value)).toBe(true)
+}
+
+const refuses = (schema: Schema.Schema<unknown>, ...values: ReadonlyArray<unknown>) => {
+  for (const value of values) expect(Schema.is(schema)(value), JSON.stringify(value)).toBe(false)
+}
+
+const text = { type: "text", text: "a" }
+
+describe("content", () => {
+  it("[TOOL-16, PROMPT-05] has five kinds, each with its members", () => {
+    accepts(
+      Protocol.ContentBlock,
+      text,
+      { type: "image", data: "AQID", mimeType: "image/png" },
+      { type: "audio", data: "AQID", mimeType: "audio/wav" },
+      { type: "resource_link", uri: "a:b", name: "b" },
+      { type: "resource", resource: { uri: "a:b", text: "" } },
+      { type: "resource", resource: { uri: "a:b", blob: "" } }
+    )
+    refuses(
+      Protocol.ContentBlock,
+      { type: "text" },
+      { type: "text", text: 1 },
+      { type: "image", data: "AQID" },
+      { type: "audio", mimeType: "audio/wav" },
+      { type: "resource_link", uri: "a:b" },
+      { type: "resource", resource: { uri: "a:b" } },
+      { text: "a" },
+      { type: 1 },
+      null,
+      "text"
+    )
+  })
+
+  it("lets a block of a kind from the future pass, so that the message around it survives", () => {
+    const future = { type: "hologram", data: { any: "thing" } }
+    accepts(Protocol.CallToolResult, { content: [text, future] })
+    accepts(Protocol.SamplingMessage, { role: "user", content: future })
+    expect(Protocol.isKnownContent(future)).toBe(false)
+    expect(Protocol.isKnownContent(text)).toBe(true)
+  })
+
+  it("[RES-17, PROMPT-06] is built with bytes as standard Base64", () => {
+    const bytes = new Uint8Array([251, 255, 0])
+    expect(Protocol.image(bytes, "image/png")).toEqual({ type: "image", data: "+/8A", mimeType: "image/png" })
+    expect(Protocol.image("+/8A", "image/png").data).toBe("+/8A")
+    expect(Protocol.audio(bytes, "audio/wav").data).toBe("+/8A")
+    expect(Protocol.embeddedResource(Protocol.blobContents("a:b", bytes, "x/y"))).toEqual({
+      type: "resource",
+      resource: { uri: "a:b", mimeType: "x/y", blob: "+/8A" }
+    })
+  })
+
+  it("is built without members that are undefined", () => {
+    expect(Object.keys(Protocol.text("a"))).toEqual(["type", "text"])
+    expect(Object.keys(Protocol.textContents("a:b", "c"))).toEqual(["uri", "text"])
+    expect(Protocol.text("a", { annotations: { priority: 1 } })).toEqual({ ...text, annotations: { priority: 1 } })
+    expect(Protocol.resourceLink("a:b", "b", { size: 3 })).toEqual({
+      type: "resource_link",
+      uri: "a:b",
+      name: "b",
+      size: 3
+    })
+  })
+
+  it("[RES-12] annotations: audience of roles, priority from 0 to 1", () => {
+    accepts(Protocol.Annotations, {}, { priority: 0 }, { priority: 1, audience: ["user", "assistant"] })
+    accepts(Protocol.Annotations, { lastModified: "2025-01-12T15:00:58Z" })
+    refuses(Protocol.Annotations, { priority: 1.1 }, { priority: -0.1 }, { audience: ["system"] }, { audience: "user" })
+  })
+
+  it("[ICON-01] icons", () => {
+    accepts(
+      Protocol.Icon,
+      { src: "https://a/b" },
+      { src: "data:,", mimeType: "image/png", sizes: ["any"], theme: "dark" }
+    )
+    refuses(Protocol.Icon, {}, { src: "a", sizes: "48x48" }, { src: "a", theme: "blue" })
+  })
+})
+
+describe("tools", () => {
+  const tool = { name: "a", inputSchema: { type: "object" } }
+
+  it("[TOOL-04] need a name and an input schema", () => {
+    accepts(Protocol.Tool, tool, { ...tool, description: "b" })
+    refuses(Protocol.Tool, { name: "a" }, { inputSchema: { type: "object" } }, { ...tool, description: 1 })
+  })
+
+  it("[TOOL-09, TOOL-10, TOOL-11] input schemas are objects at the root, with any other keyword", () => {
+    accepts(
+      Protocol.ToolInputSchema,
+      { type: "object" },
+      { type: "object", properties: { a: true }, anyOf: [{}], $defs: {}, $schema: "https://example.com" }
+    )
+    refuses(Protocol.ToolInputSchema, null, {}, { type: "array" }, { type: ["object"] }, true, [])
+  })
+
+  it("[TOOL-13] output schemas are any schema object", () => {
+    accepts(Protocol.ToolOutputSchema, {}, { type: "array" }, { anyOf: [{ type: "string" }] })
+    refuses(Protocol.ToolOutputSchema, true, null, [])
+  })
+
+  it("[TOOL-05] annotations are booleans and a title", () => {
+    accepts(Protocol.ToolAnnotations, {}, { title: "a", readOnlyHint: true, openWorldHint: false })
+    refuses(Protocol.ToolAnnotations, { readOnlyHint: "yes" }, { idempotentHint: null })
+  })
+
+  it("[TOOL-08] execution says whether it may be a task", () => {
+    accepts(Protocol.Tool, { ...tool, execution: {} }, { ...tool, execution: { taskSupport: "required" } })
+    refuses(Protocol.Tool, { ...tool, execution: { taskSupport: "maybe" } })
+  })
+
+  it("[TOOL-14] calls have a name and an object of arguments", () => {
+    accepts(Protocol.CallToolRequestParams, { name: "a" }, { name: "a", arguments: { b: null } })
+    refuses(
+      Protocol.CallToolRequestParams,
+      {},
+      { name: 1 },
+      { name: "a", arguments: [] },
+      { name: "a", arguments: null }
+    )
+  })
+
+  it("[TOOL-15] results have content, even with structured content", () => {
+    accepts(Protocol.CallToolResult, { content: [] }, { content: [text], isError: true })
+    refuses(Protocol.CallToolResult, {}, { structuredContent: {} }, { content: text }, { content: [], isError: "no" })
+  })
+
+  it("[TOOL-18] structured content is any JSON, null too", () => {
+    for (const structuredContent of [null, 0, "", false, [], {}]) {
+      accepts(Protocol.CallToolResult, { content: [], structuredContent })
+    }
+  })
+})
+
+describe("resources and prompts", () => {
+  it("[RES-03, RES-13] resources have uri and name, size is an integer", () => {
+    accepts(Protocol.Resource, { uri: "a:b", name: "b" }, { uri: "a:b", name: "b", title: "B", size: 0 })
+    refuses(Protocol.Resource, { uri: "a:b" }, { name: "b" }, { uri: "a:b", name: "b", size: 1.5 })
+  })
+
+  it("[RES-04, RES-05] reading gives contents, each with text or blob", () => {
+    accepts(Protocol.ReadResourceResult, {
+      contents: [
+        { uri: "a:b", text: "" },
+        { uri: "a:c", blob: "" }
+      ]
+    })
+    refuses(Protocol.ReadResourceResult, {}, { contents: [{ uri: "a:b" }] }, { contents: [{ text: "" }] })
+  })
+
+  it("[RES-06] templates have uriTemplate and name", () => {
+    accepts(Protocol.ResourceTemplate, { uriTemplate: "a:{b}", name: "b" })
+    refuses(Protocol.ResourceTemplate, { uri: "a:b", name: "b" })
+  })
+
+  it("[PROMPT-03] prompts have a name and named arguments", () => {
+    accepts(Protocol.Prompt, { name: "a" }, { name: "a", arguments: [{ name: "b", required: true }] })
+    refuses(Protocol.Prompt, {}, { name: "a", arguments: [{}] }, { name: "a", arguments: { b: {} } })
+  })
+
+  it("[PROMPT-04] arguments are strings; a message is a role and one block", () => {
+    accepts(Protocol.GetPromptRequestParams, { name: "a" }, { name: "a", arguments: { b: "c" } })
+    refuses(Protocol.GetPromptRequestParams, { name: "a", arguments: { b: 1 } })
+    accepts(Protocol.GetPromptResult, { messages: [{ role: "assistant", content: text }] })
+    refuses(
+      Protocol.GetPromptResult,
+      {},
+      { messages: [{ role: "system", content: text }] },
+      { messages: [{ role: "user", content: [text] }] }
+    )
+  })
+
+  it("[PROMPT-04] messages are built from text or content", () => {
+    expect(Protocol.PromptMessage.user("a")).toEqual({ role: "user", content: text })
+    expect(Protocol.PromptMessage.assistant(Protocol.text("a"))).toEqual({ role: "assistant", content: text })
+  })
+
+  it("[COMP-02, COMP-03] completion refers to a prompt or a resource, and knows what is chosen", () => {
+    const argument = { name: "a", value: "" }
+    accepts(
+      Protocol.CompleteRequestParams,
+      { ref: { type: "ref/prompt", name: "a" }, argument },
+      { ref: { type: "ref/resource", uri: "a:{b}" }, argument, context: { arguments: { c: "d" } } }
+    )
+    refuses(
+      Protocol.CompleteRequestParams,
+      { ref: { type: "ref/prompt", uri: "a:b" }, argument },
+      { ref: { type: "ref/tool", name: "a" }, argument },
+      { ref: { type: "ref/prompt", name: "a" }, argument: { name: "a" } },
+      { ref: { type: "ref/prompt", name: "a" }, argument, context: { arguments: { c: 1 } } }
+    )
+  })
+
+  it("[PAGE-04, PAGE-05] the end of a list is an absent cursor, or null; the empty string is a cursor", () => {
+    accepts(Protocol.ListToolsResult, { tools: [] }, { tools: [], nextCursor: null }, { tools: [], nextCursor: "" })
+    refuses(Protocol.ListToolsResult, { tools: [], nextCursor: 5 })
+  })
+
+  it("[CACHE-02] ttlMs is an integer, cacheScope is public or private", () => {
+    accepts(Protocol.ListToolsResult, { tools: [], ttlMs: 0, cacheScope: "public" })
+    refuses(Protocol.ListToolsResult, { tools: [], ttlMs: 0.5 }, { tools: [], cacheScope: "shared" })
+  })
+
+  it("[CACHE-03] a negative or absent ttlMs can be read", () => {
+    accepts(Protocol.ReadResourceResult, { contents: [], ttlMs: -1 }, { contents: [] })
+  })
+})
+
+describe("what servers ask of clients", () => {
+  it("[SAMP-03] sampling needs messages and maxTokens, and answers with a model", () => {
+    accepts(Protocol.CreateMessageRequestParams, { messages: [{ role: "user", content: text }], maxTokens: 10 })
+    refuses(
+      Protocol.CreateMessageRequestParams,
+      { messages: [] },
+      { maxTokens: 10 },
+      { messages: [], maxTokens: 0.5 },
+      { messages: [{ role: "system", content: text }], maxTokens: 10 }
+    )
+    accepts(Protocol.CreateMessageResult, { role: "assistant", content: text, model: "m", stopReason: "whatever" })
+    refuses(Protocol.CreateMessageResult, { role: "assistant", content: text }, { role: "assistant", model: "m" })
+  })
+
+  it("[SAMP-05, SAMP-07] content is one block or several, tools included", () => {
+    const use = { type: "tool_use", id: "1", name: "a", input: {} }
+    const result = { type: "tool_result", toolUseId: "1", content: [text] }
+    accepts(
+      Protocol.SamplingMessage,
+      { role: "user", content: text },
+      { role: "user", content: [result] },
+      { role: "assistant", content: [text, use, use] },
+      { role: "assistant", content: [] }
+    )
+    refuses(
+      Protocol.SamplingMessage,
+      { role: "user", content: { type: "tool_result", toolUseId: "1" } },
+      { role: "assistant", content: [{ type: "tool_use", id: "1", name: "a" }] }
+    )
+  })
+
+  it("[SAMP-09] the tool choice is auto, required or none", () => {
+    accepts(Protocol.ToolChoice, {}, { mode: "auto" }, { mode: "required" }, { mode: "none" })
+    refuses(Protocol.ToolChoice, { mode: "any" })
+  })
+
+  const form = { message: "a", requestedSchema: { type: "object", properties: {} } }
+
+  it("[ELIC-06, ELIC-07] elicitation is a form unless its mode is url", () => {
+    accepts(
+      Protocol.ElicitRequestParams,
+      form,
+      { ...form, mode: "form" },
+      { mode: "url", message: "a", url: "https://b" }
+    )
+    refuses(
+      Protocol.ElicitRequestParams,
+      { message: "a" },
+      { requestedSchema: form.requestedSchema },
+      { mode: "url", message: "a" },
+      { mode: "url", url: "https://b" },
+      { message: "a", url: "https://b" },
+      { ...form, mode: "voice" }
+    )
+  })
+
+  it("[ELIC-15, ELIC-16] forms are flat: strings, numbers, booleans and choices", () => {
+    accepts(
+      Protocol.PrimitiveSchemaDefinition,
+      { type: "string", minLength: 1, maxLength: 2, format: "date-time", default: "a" },
+      { type: "number", minimum: 0.5, maximum: 2, default: 1 },
+      { type: "integer" },
+      { type: "boolean", default: false },
+      { type: "string", enum: ["a"], enumNames: ["A"] },
+      { type: "string", oneOf: [{ const: "a", title: "A" }], default: "a" },
+      { type: "array", items: { type: "string", enum: ["a"] }, minItems: 1, default: ["a"] },
+      { type: "array", items: { anyOf: [{ const: "a", title: "A" }] } }
+    )
+    refuses(
+      Protocol.PrimitiveSchemaDefinition,
+      { type: "object", properties: {} },
+      { type: "array", items: { type: "object" } },
+      { type: "string", format: "password" },
+      { type: "string", minLength: 0.5 },
+      { type: "boolean", default: "yes" }
+    )
+    refuses(Protocol.ElicitRequestParams, { message: "a", requestedSchema: { type: "array", properties: {} } })
+  })
+
+  it("[ELIC-13, ELIC-14] the answer is accept, decline or cancel, with flat values", () => {
+    accepts(
+      Protocol.ElicitResult,
+      { action: "decline" },
+      { action: "cancel" },
+      { action: "accept", content: { a: "b", c: 1.5, d: true, e: ["f"] } }
+    )
+    refuses(
+      Protocol.ElicitResult,
+      { action: "reject" },
+      { content: {} },
+      { action: "accept", content: { a: {} } },
+      { action: "accept", content: { a: [1] } },
+      { action: "accept", content: { a: null } }
+    )
+  })
+
+  it("[ROOT-03] roots have a uri and maybe a name", () => {
+    accepts(Protocol.ListRootsResult, { roots: [] }, { roots: [{ uri: "file:///a" }, { uri: "file:///b", name: "b" }] })
+    refuses(Protocol.ListRootsResult, {}, { roots: [{ name: "a" }] }, { roots: ["file:///a"] })
+  })
+
+  it("[MRTR-03] input_required has questions or a state", () => {
+    const ask = { roots: { method: "roots/list" } }
+    accepts(
+      Protocol.InputRequiredResult,
+      { resultType: "input_required", inputRequests: ask },
+      { resultType: "input_required", requestState: "" },
+      { resultType: "input_required", inputRequests: {}, requestState: "a" }
+    )
+    refuses(
+      Protocol.InputRequiredResult,
+      { resultType: "input_required" },
+      { resultType: "input_required", inputRequests: {} },
+      { resultType: "input_required", inputRequests: { a: { method: "tools/list" } } },
+      { inputRequests: ask }
+    )
+  })
+})
+
+describe("lifecycle, notifications and errors", () => {
+  const implementation = { name: "a", version: "1" }
+
+  it("[LIFE-02, LIFE-03, LIFE-13] initialize", () => {
+    const request = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: implementation }
+    accepts(Protocol.InitializeRequestParams, request)
+    refuses(
+      Protocol.InitializeRequestParams,
+      { ...request, protocolVersion: 1 },
+      { ...request, clientInfo: { name: "a" } },
+      { protocolVersion: "2025-11-25", clientInfo: implementation }
+    )
+    const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: implementation }
+    accepts(Protocol.InitializeResult, result, { ...result, instructions: "a" })
+    refuses(Protocol.InitializeResult, { ...result, serverInfo: undefined }, { ...result, capabilities: [] })
+  })
+
+  it("[LIFE-14, LIFE-15] capabilities are objects; unknown ones are tolerated", () => {
+    accepts(Protocol.ClientCapabilities, {}, { elicitation: {}, sampling: {}, roots: {}, telepathy: true, tasks: {} })
+    accepts(
+      Protocol.ServerCapabilities,
+      {},
+      { tools: { listChanged: true, more: 1 }, completions: {}, telepathy: null }
+    )
+    refuses(Protocol.ServerCapabilities, { tools: true }, { tools: { listChanged: "yes" } }, { logging: null })
+    refuses(Protocol.ClientCapabilities, { roots: [] }, { elicitation: { form: true } })
+  })
+
+  it("[DISC-03] discover names versions and capabilities", () => {
+    accepts(Protocol.DiscoverResult, { supportedVersions: ["2026-07-28"], capabilities: {}, ttlMs: 0 })
+    refuses(Protocol.DiscoverResult, { capabilities: {} }, { supportedVersions: "2026-07-28", capabilities: {} })
+  })
+
+  it("[SUBS-02] listen needs a filter", () => {
+    accepts(
+      Protocol.SubscriptionsListenRequestParams,
+      { notifications: {} },
+      { notifications: { toolsListChanged: false, resourceSubscriptions: ["a:b"] } }
+    )
+    refuses(
+      Protocol.SubscriptionsListenRequestParams,
+      {},
+      { notifications: { toolsListChanged: 1 } },
+      { notifications: { resourceSubscriptions: "a:b" } }
+    )
+  })
+
+  it("[LOG-05] log messages have one of eight levels and any data", () => {
+    expect(Protocol.loggingLevels).toHaveLength(8)
+    for (const level of Protocol.loggingLevels) {
+      accepts(Protocol.LoggingMessageNotificationParams, { level, data: null })
+    }
+    refuses(Protocol.LoggingMessageNotificationParams, { level: "trace", data: 1 }, { level: "info" })
+    expect(Protocol.isAtLeast("error", "warning")).toBe(true)
+    expect(Protocol.isAtLeast("warning", "warning")).toBe(true)
+    expect(Protocol.isAtLeast("notice", "warning")).toBe(false)
+  })
+
+  it("[PROG-02, PROG-03] progress has a token and a number", () => {
+    accepts(
+      Protocol.ProgressNotificationParams,
+      { progressToken: 0, progress: 0.5 },
+      { progressToken: "a", progress: 1, total: 2.5, message: "b" }
+    )
+    refuses(
+      Protocol.ProgressNotificationParams,
+      { progress: 1 },
+      { progressToken: 0.5, progress: 1 },
+      { progressToken: 0, progress: "1" }
+    )
+  })
+
+  it("[CANC-01] cancelling names a request", () => {
+    accepts(Protocol.CancelledNotificationParams, { requestId: 1 }, { requestId: "", reason: "a" })
+    refuses(Protocol.CancelledNotificationParams, {}, { requestId: null }, { requestId: 1.5 })
+  })
+
+  it("[ERR-09, ERR-10, ELIC-11] the data of errors", () => {
+    accepts(Protocol.UnsupportedProtocolVersionData, { supported: ["2026-07-28"], requested: "1900-01-01" })
+    refuses(Protocol.UnsupportedProtocolVersionData, { supported: "2026-07-28", requested: "a" }, { supported: [] })
+    accepts(Protocol.MissingRequiredClientCapabilityData, { requiredCapabilities: { sampling: {} } })
+    refuses(Protocol.MissingRequiredClientCapabilityData, { requiredCapabilities: ["sampling"] }, {})
+    const page = { mode: "url", message: "a", url: "https://b", elicitationId: "1" }
+    accepts(Protocol.UrlElicitationRequiredData, { elicitations: [page] })
+    refuses(Protocol.UrlElicitationRequiredData, {}, { elicitations: [{ ...page, mode: "form" }] })
+  })
+})

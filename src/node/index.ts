@@ -1,1 +1,5 @@
+/**
+ * Layers that need Node.
+ */
 export * as Stdio from "./Stdio.ts"
+export * as StreamableHttp from "./StreamableHttp.ts"

@@ -84,7 +84,7 @@ export const ContentBlock = Schema.Union([
   ResourceLink,
   EmbeddedResource,
   foreignBlock(contentTypes)
-])
+]).annotate({ expected: "a content block" })
 
 /** What tools and prompts can say. */
 export type ContentBlock = typeof ContentBlock.Type
@@ -126,7 +126,7 @@ export const SamplingMessageContentBlock = Schema.Union([
   ToolUseContent,
   ToolResultContent,
   foreignBlock(["text", "image", "audio", "tool_use", "tool_result"])
-])
+]).annotate({ expected: "a content block" })
 
 /** What is said in sampling. */
 export type SamplingMessageContentBlock = typeof SamplingMessageContentBlock.Type

@@ -31,8 +31,8 @@ export const ElicitRequestURLParams = Schema.Struct({
 /** Asks the user to visit a page. */
 export type ElicitRequestURLParams = typeof ElicitRequestURLParams.Type
 
-/** Params of `elicitation/create`. */
-export const ElicitRequestParams = Schema.Union([ElicitRequestFormParams, ElicitRequestURLParams])
+/** Params of `elicitation/create`. The page comes first: a peer that names its mode is told what that mode lacks. */
+export const ElicitRequestParams = Schema.Union([ElicitRequestURLParams, ElicitRequestFormParams])
 
 /** Params of `elicitation/create`. */
 export type ElicitRequestParams = typeof ElicitRequestParams.Type

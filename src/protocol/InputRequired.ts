@@ -11,7 +11,9 @@ import { ListRootsRequest, ListRootsResult } from "./Roots.ts"
 import { CreateMessageRequest, CreateMessageResult } from "./Sampling.ts"
 
 /** A question to the client: a bare `{method, params}` (MRTR-04). */
-export const InputRequest = Schema.Union([ElicitRequest, CreateMessageRequest, ListRootsRequest])
+export const InputRequest = Schema.Union([ElicitRequest, CreateMessageRequest, ListRootsRequest]).annotate({
+  expected: "a request for elicitation, sampling or roots"
+})
 
 /** A question to the client. */
 export type InputRequest = typeof InputRequest.Type

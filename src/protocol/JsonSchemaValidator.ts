@@ -6,13 +6,13 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#json-schema-usage
  */
-import type { Ajv, Options as AjvOptions } from "ajv"
+import type { Ajv, ErrorObject, Options as AjvOptions } from "ajv"
 import { Effect, Predicate, Result } from "effect"
 import { McpError } from "./McpError.ts"
 import type { Keywords } from "./JsonSchemaKeywords.ts"
 import * as JsonSchemaCost from "./JsonSchemaCost.ts"
 
-/** Says what is wrong with a value: `undefined` when nothing is. The first problem only. */
+/** Says what is wrong with a value: `undefined` when nothing is. The first problem only. Never throws. */
 export type Validator = (value: unknown) => string | undefined
 
 /** Compiled validators of one owner, by identity of the schema. Make one with {@link makeCache}. */
@@ -91,7 +91,6 @@ const makeEngine = (dialect: Dialect): Effect.Effect<Ajv, McpError> => {
   const options: AjvOptions = {
     strict: false,
     validateFormats: false,
-    addUsedSchema: false,
     logger: false,
     // Writing every referenced schema where it is used could multiply a schema by itself.
     inlineRefs: 20,
@@ -114,17 +113,12 @@ const compile = (engine: Ajv, schema: Keywords): Effect.Effect<Validator, McpErr
       try {
         const validate = engine.compile(bare)
         return (value: unknown) => {
-          if (validate(value)) return undefined
-          const problem = validate.errors?.[0]
-          if (problem === undefined) return "the value does not match its schema"
-          const extra = problem.params.additionalProperty ?? problem.params.unevaluatedProperty
-          const allowed = problem.params.allowedValues
-          return [
-            problem.instancePath === "" ? "the value" : problem.instancePath,
-            problem.message ?? `does not match "${problem.keyword}"`,
-            ...(extra === undefined ? [] : [`(${JSON.stringify(extra)})`]),
-            ...(Array.isArray(allowed) ? [`(${allowed.map((one) => JSON.stringify(one)).join(", ")})`] : [])
-          ].join(" ")
+          try {
+            return validate(value) ? undefined : describe(validate.errors?.[0])
+          } catch (cause) {
+            // A value that is nested deeper than the stack reaches, under a schema that follows it all the way.
+            return `the value can't be checked: ${messageOf(cause)}`
+          }
         }
       } finally {
         // The engine would keep every schema for ever.
@@ -136,5 +130,17 @@ const compile = (engine: Ajv, schema: Keywords): Effect.Effect<Validator, McpErr
         ? McpError.unsupported(`JSON Schemas can't be validated where code can't be generated: ${cause.message}`)
         : McpError.decode(`The JSON Schema can't be used: ${messageOf(cause)}`)
   })
+
+const describe = (problem: ErrorObject | undefined): string => {
+  if (problem === undefined) return "the value does not match its schema"
+  const { allowedValues, additionalProperty, unevaluatedProperty } = problem.params as Keywords
+  const named = additionalProperty ?? unevaluatedProperty
+  return [
+    problem.instancePath === "" ? "the value" : problem.instancePath,
+    problem.message ?? `does not match "${problem.keyword}"`,
+    ...(named === undefined ? [] : [`(${JSON.stringify(named)})`]),
+    ...(Array.isArray(allowedValues) ? [`(${allowedValues.map((one) => JSON.stringify(one)).join(", ")})`] : [])
+  ].join(" ")
+}
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -37,7 +37,11 @@ export const ToolChoice = Schema.Struct({ mode: Schema.optionalKey(Schema.Litera
 export type ToolChoice = typeof ToolChoice.Type
 
 /** One block, or from 2025-11-25 several (SAMP-06, SAMP-07). */
-const samplingContent = Schema.Union([SamplingMessageContentBlock, Schema.Array(SamplingMessageContentBlock)])
+const samplingContent = Schema.Union([SamplingMessageContentBlock, Schema.Array(SamplingMessageContentBlock)]).annotate(
+  {
+    expected: "a content block or several"
+  }
+)
 
 /** One message of the conversation. */
 export const SamplingMessage = Schema.Struct({

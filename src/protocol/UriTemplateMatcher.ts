@@ -104,59 +104,58 @@ export const matchTokens = (
   const last = tokens.at(-1)
   if (head?._tag === "Literal" && !text.startsWith(head.text)) return Result.succeed(undefined)
   if (last?._tag === "Literal" && !text.endsWith(last.text)) return Result.succeed(undefined)
-  const reachable = sweep(tokens, text)
-  if (reachable[0]?.[0] !== 1) return Result.succeed(undefined)
-  return readValues(tokens, text, reachable)
+  const rows = sweep(tokens, text)
+  return rows[0]?.any[0] === 1 ? readValues(tokens, text, rows) : Result.succeed(undefined)
 }
 
 type Match = { readonly [name: string]: string | ReadonlyArray<string> }
 
-/** `sweep(…)[i][p]` is 1 when tokens `i` and later match exactly the text from `p` on. */
-const sweep = (tokens: ReadonlyArray<Token>, text: string): ReadonlyArray<Uint8Array> => {
+/** Where a token can start so that it and all later ones match exactly the rest of the text: 1 at those positions. */
+interface Row {
+  readonly any: Uint8Array
+  /** The same, without the positions where it only matches by being absent. */
+  readonly present: Uint8Array
+}
+
+const sweep = (tokens: ReadonlyArray<Token>, text: string): ReadonlyArray<Row> => {
   const size = text.length + 1
-  const rows: Array<Uint8Array> = Array.from({ length: tokens.length + 1 })
-  let next = new Uint8Array(size)
-  next[text.length] = 1
-  rows[tokens.length] = next
-  for (let index = tokens.length - 1; index >= 0; index--) {
-    const token = tokens[index] as Token
-    const row = new Uint8Array(size)
+  const end = new Uint8Array(size)
+  end[text.length] = 1
+  const rows: Array<Row> = [{ any: end, present: end }]
+  for (const token of tokens.toReversed()) {
+    const next = (rows.at(-1) as Row).any
+    const present = new Uint8Array(size)
     if (token._tag === "Literal") {
       const length = token.text.length
       for (let position = text.length - length; position >= 0; position--) {
-        if (next[position + length] === 1 && text.startsWith(token.text, position)) row[position] = 1
+        if (next[position + length] === 1 && text.startsWith(token.text, position)) present[position] = 1
       }
     } else {
-      sweepRun(token, text, next, row)
+      sweepRun(token, text, next, present)
     }
-    rows[index] = row
-    next = row
+    const optional = token._tag !== "Literal" && token.optional
+    rows.push({ any: optional ? present.map((mark, position) => mark | (next[position] ?? 0)) : present, present })
   }
-  return rows
+  return rows.toReversed()
 }
 
-const sweepRun = (run: Run, text: string, next: Uint8Array, row: Uint8Array): void => {
+const sweepRun = (run: Run, text: string, next: Uint8Array, present: Uint8Array): void => {
   const stops = new Set(run.stops)
-  // Whether a run that starts at `position + 1`, of any length, can end where the next token may begin.
-  let reaches = false
   const length = run.prefix.length
+  // Whether a run of one character or more can start at the position after this one.
+  let reaches = false
   for (let position = text.length; position >= 0; position--) {
     const stopped = position === text.length || stops.has(text.charAt(position))
-    const fromHere: boolean = stopped ? false : reaches || next[position + 1] === 1
-    const ends = run.minimum === 0 ? fromHere || next[position] === 1 : fromHere
-    reaches = fromHere
-    if (ends && position >= length && text.startsWith(run.prefix, position - length)) row[position - length] = 1
-  }
-  if (!run.optional) return
-  for (let position = 0; position <= text.length; position++) {
-    if (next[position] === 1) row[position] = 1
+    reaches = !stopped && (reaches || next[position + 1] === 1)
+    const ends = reaches || (run.minimum === 0 && next[position] === 1)
+    if (ends && position >= length && text.startsWith(run.prefix, position - length)) present[position - length] = 1
   }
 }
 
 const readValues = (
   tokens: ReadonlyArray<Token>,
   text: string,
-  rows: ReadonlyArray<Uint8Array>
+  rows: ReadonlyArray<Row>
 ): Result.Result<Match | undefined, "malformed"> => {
   const found = new Map<string, string | ReadonlyArray<string>>()
   let position = 0
@@ -165,7 +164,9 @@ const readValues = (
       position += token.text.length
       continue
     }
-    const end = endOfRun(token, text, position, rows[index + 1] as Uint8Array)
+    const next = rows[index + 1] as Row
+    // An optional neighbour goes first: `{name}{.extension}` reads both from "a.txt".
+    const end = endOfRun(token, text, position, next.present) ?? endOfRun(token, text, position, next.any)
     if (end === undefined) continue
     const raw = text.slice(position + token.prefix.length, end)
     position = end

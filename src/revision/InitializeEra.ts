@@ -99,6 +99,10 @@ const legacyResult = <A extends Members>(schema: WireSchema<A>, spell: Spell<A> 
 const completeResult = <A extends Members>(schema: WireSchema<A>, spell?: Spell<A>): Codec<A | InputRequiredResult> =>
   legacyResult(schema, spell)
 
+/** Params of one of those three requests: answers and state mean nothing to a legacy peer. */
+const retryableParams = <A extends Members>(schema: WireSchema<A>): Codec<A> =>
+  codec(schema, (value) => without(value, retryMembers))
+
 /** A list that may come in pages; `null` as a cursor is read, never written. */
 const listResult = <K extends string, Item, A extends Members & { readonly [Key in K]: ReadonlyArray<Item> }>(
   schema: WireSchema<A>,
@@ -164,9 +168,6 @@ export const initializeEra = (version: string, spelling: Spelling): Revision => 
       spelling.implementation ?? same
     )
 
-  const retryable = <A extends Members>(schema: WireSchema<A>): Codec<A> =>
-    codec(schema, (value) => without(value, retryMembers))
-
   const existing = <Entries extends object>(entries: Entries): Entries => table(without(entries, absent))
 
   const ping = request(codec(RequestParams), legacyResult(EmptyResult))
@@ -184,12 +185,12 @@ export const initializeEra = (version: string, spelling: Spelling): Revision => 
       ),
       ping,
       "tools/list": request(codec(ListToolsRequestParams), listResult(ListToolsResult, "tools", spelling.tool)),
-      "tools/call": request(retryable(CallToolRequestParams), completeResult(CallToolResult, callToolResult)),
+      "tools/call": request(retryableParams(CallToolRequestParams), completeResult(CallToolResult, callToolResult)),
       "prompts/list": request(
         codec(ListPromptsRequestParams),
         listResult(ListPromptsResult, "prompts", spelling.prompt)
       ),
-      "prompts/get": request(retryable(GetPromptRequestParams), completeResult(GetPromptResult, getPromptResult)),
+      "prompts/get": request(retryableParams(GetPromptRequestParams), completeResult(GetPromptResult, getPromptResult)),
       "resources/list": request(
         codec(ListResourcesRequestParams),
         listResult(ListResourcesResult, "resources", spelling.resource)
@@ -198,7 +199,7 @@ export const initializeEra = (version: string, spelling: Spelling): Revision => 
         codec(ListResourceTemplatesRequestParams),
         listResult(ListResourceTemplatesResult, "resourceTemplates", spelling.resourceTemplate)
       ),
-      "resources/read": request(retryable(ReadResourceRequestParams), completeResult(ReadResourceResult)),
+      "resources/read": request(retryableParams(ReadResourceRequestParams), completeResult(ReadResourceResult)),
       "resources/subscribe": request(codec(SubscribeRequestParams), legacyResult(EmptyResult)),
       "resources/unsubscribe": request(codec(UnsubscribeRequestParams), legacyResult(EmptyResult)),
       "completion/complete": request(

@@ -135,9 +135,10 @@ export const make = <const O extends Options>(options: O): McpServer<Needs<O>> =
 }
 
 const catalogOf = <A extends Catalog.Entry>(source: Source<A> | undefined): Catalog.Catalog<A, unknown> | undefined =>
-  source === undefined || "find" in source === false
-    ? source && Catalog.fixed(source as ReadonlyArray<A>)
-    : (source as Catalog.Catalog<A, unknown>)
+  isList(source) ? Catalog.fixed(source) : source
+
+const isList = <A extends Catalog.Entry>(source: Source<A> | undefined): source is ReadonlyArray<A> =>
+  Array.isArray(source)
 
 /**
  * Serves a server to everyone that a transport lets in. Ends the scope's connections when the layer is closed; the

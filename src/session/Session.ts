@@ -4,12 +4,13 @@
  *
  * It knows JSON-RPC, cancellation and progress, and nothing of tools or revisions.
  */
-import { Cause, Clock, Context, Duration, Effect, Exit, Fiber, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Fiber, type Scope } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
-import { McpError, Timeout, toErrorObject } from "../protocol/McpError.ts"
+import { McpError, Timeout } from "../protocol/McpError.ts"
 import type { Outlet, SendOptions } from "../transport/Transport.ts"
-import { type Deadline, Deadlines } from "./Deadlines.ts"
+import { type Deadline, Deadlines } from "../transport/Deadlines.ts"
 import type { Limits } from "./Limits.ts"
+import { failureOf, respond } from "./respond.ts"
 
 /** How one request of ours is to be treated. */
 export interface RequestOptions {
@@ -328,18 +329,9 @@ export class Session<R = never> {
   }
 
   #answer(request: JsonRpc.Request, outlet: Outlet): Effect.Effect<void, never, R> {
-    return Effect.matchCauseEffect(this.#options.onRequest(request, outlet), {
-      onSuccess: (value) => this.#reply(JsonRpc.result(request.id, value), outlet),
-      onFailure: (cause) => {
-        const error = failureOf(cause)
-        if (error !== undefined) return this.#reply(JsonRpc.error(request.id, toErrorObject(error)), outlet)
-        const internal = { code: JsonRpc.ErrorCode.InternalError, message: "Internal error" }
-        return Effect.andThen(
-          Effect.logError(`The handler of ${request.method} failed unexpectedly`, cause),
-          this.#reply(JsonRpc.error(request.id, internal), outlet)
-        )
-      }
-    })
+    return Effect.flatMap(respond(request, this.#options.onRequest(request, outlet)), (answer) =>
+      this.#reply(answer, outlet)
+    )
   }
 
   // Counts the answers that wait for a slow reader: while there are many, nothing more is read from it.
@@ -372,11 +364,6 @@ const withToken = (id: JsonRpc.RequestId, params: JsonRpc.Members | undefined, o
   options.onProgress === undefined
     ? params
     : { ...params, _meta: { ...(params?._meta as JsonRpc.Members | undefined), progressToken: id } }
-
-const failureOf = (cause: Cause.Cause<McpError>): McpError | undefined => {
-  for (const reason of cause.reasons) if (Cause.isFailReason(reason)) return reason.error
-  return undefined
-}
 
 /** Opens a session that lives as long as the scope. */
 export const make = <R>(options: Options<R>): Effect.Effect<Session<R>, never, R | Scope.Scope> =>

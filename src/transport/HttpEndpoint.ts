@@ -59,7 +59,9 @@ const resolveHeaders = (source: HeaderSource): Effect.Effect<Record<string, stri
     for (const [name, field] of Object.entries(fields)) {
       const value = Redacted.isRedacted(field) ? Redacted.value(field) : field
       if (!headerValue.test(value)) {
-        return Effect.fail(McpError.transport(`The value of the header ${name} has characters that HTTP does not allow`))
+        return Effect.fail(
+          McpError.transport(`The value of the header ${name} has characters that HTTP does not allow`)
+        )
       }
       headers[name.toLowerCase()] = value
     }

@@ -3,7 +3,7 @@
  * and no longer than allowed.
  */
 import { Duration, Effect, Exit, Pull, Scope, Stream } from "effect"
-import type { HttpClientError, HttpClientResponse } from "effect/http"
+import type { Headers, HttpClientError, HttpClientResponse } from "effect/http"
 import { McpError } from "../protocol/McpError.ts"
 import { transportError } from "./HttpEndpoint.ts"
 import * as Sse from "./Sse.ts"
@@ -30,14 +30,18 @@ export class Reply {
   readonly status: number
   /** The media type in lower case, without parameters such as the charset. Empty when the server gave none. */
   readonly mediaType: string
+  /** Whether the body was read to its end. */
+  isComplete = false
   readonly #response: HttpClientResponse.HttpClientResponse
+  readonly #headers: Headers.Headers
   readonly #scope: Scope.Scope
   readonly #maxMessageBytes: number
   #next: Effect.Effect<Chunk, McpError> | undefined
 
   constructor(response: HttpClientResponse.HttpClientResponse, scope: Scope.Scope, maxMessageBytes: number) {
     this.status = response.status
-    this.mediaType = (response.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase()
+    this.#headers = response.headers
+    this.mediaType = (this.#headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase()
     this.#response = response
     this.#scope = scope
     this.#maxMessageBytes = maxMessageBytes
@@ -55,7 +59,7 @@ export class Reply {
 
   /** The value of a header. `name` is in lower case. */
   header(name: string): string | undefined {
-    return this.#response.headers[name]
+    return this.#headers[name]
   }
 
   /** The whole body. Fails with a limit when it is longer than allowed. */
@@ -64,8 +68,13 @@ export class Reply {
     if (length > this.#maxMessageBytes) return this.#tooLong
     // A compressed body is longer than its length says.
     const isKnown = this.header("content-length") !== undefined && this.header("content-encoding") === undefined
-    return isKnown ? Effect.mapError(this.#response.text, transportError) : this.#collect
+    return isKnown ? this.#readText : this.#collect
   }
+
+  readonly #readText: Effect.Effect<string, McpError> = Effect.suspend(() => {
+    this.isComplete = true
+    return Effect.mapError(this.#response.text, transportError)
+  })
 
   get #tooLong(): Effect.Effect<never, McpError> {
     return Effect.fail(
@@ -114,7 +123,7 @@ export class Reply {
     return Effect.gen({ self: this }, function* () {
       // The parser takes the byte order mark away, and must not find a second one missing.
       const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-      const parser = new Sse.Parser({ maxEventSize: this.#maxMessageBytes })
+      const parser = new Sse.Parser({ maxEventSize: this.#maxMessageBytes, lastEventId: cursor.lastEventId })
       while (true) {
         const chunk = yield* this.#chunk
         if (chunk === undefined) return false
@@ -123,7 +132,7 @@ export class Reply {
           if (parser.retry !== undefined) cursor.retry = parser.retry
           for (const event of events) {
             const isLast = yield* onEvent(event)
-            cursor.lastEventId = event.id ?? cursor.lastEventId
+            cursor.lastEventId = event.id
             if (isLast) return true
           }
           if (parser.exceeded) return yield* this.#tooLong
@@ -143,7 +152,11 @@ export class Reply {
 
   readonly #open: Effect.Effect<Chunk, McpError> = Effect.suspend(() =>
     Effect.flatMap(Scope.provide(Stream.toPull(this.#response.stream), this.#scope), (pull) => {
-      this.#next = nextChunk(pull)
+      this.#next = Effect.tap(nextChunk(pull), (chunk) =>
+        Effect.sync(() => {
+          this.isComplete = chunk === undefined
+        })
+      )
       return this.#next
     })
   )
@@ -176,8 +189,8 @@ export const withReply = <A>(
     })
     return Effect.onExit(restore(exchange), (exit) => {
       const close = Scope.close(scope, Exit.void)
-      return reply === undefined || Exit.isFailure(exit)
-        ? close
-        : Effect.forkIn(Effect.ensuring(reply.drain, close), options.background, { startImmediately: true })
+      if (reply === undefined || reply.isComplete || Exit.isFailure(exit)) return close
+      if (options.background.state._tag === "Closed") return close
+      return Effect.forkIn(Effect.ensuring(reply.drain, close), options.background, { startImmediately: true })
     })
   })

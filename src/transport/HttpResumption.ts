@@ -50,6 +50,8 @@ const isPassing = (error: McpError): boolean => {
 
 /** What one connection of a stream brought. */
 export interface Arrival {
+  /** The stream was opened. */
+  open: boolean
   /** Any event at all, were it only an id. */
   event: boolean
   /** A message. */
@@ -89,12 +91,12 @@ export const follow = Effect.fnUntraced(function* (options: FollowOptions): Effe
     }
     isFirst = false
     const started = yield* Clock.currentTimeMillis
-    const arrival: Arrival = { event: false, message: false }
+    const arrival: Arrival = { open: false, event: false, message: false }
     const result = yield* Effect.result(options.connect(arrival))
     if (Result.isSuccess(result) && result.success) return
     if (Result.isFailure(result) && !isPassing(result.failure)) return yield* result.failure
     const wasLong = (yield* Clock.currentTimeMillis) - started >= policy.max
-    const isAlive = Result.isSuccess(result) && wasLong
+    const isAlive = arrival.open && wasLong
     failures = arrival.event || isAlive ? 0 : failures + 1
     quiet = arrival.message || isAlive ? 0 : quiet + 1
     if (failures > policy.attempts) {

@@ -31,6 +31,8 @@ export interface Output {
 export interface ParserOptions {
   /** Most characters (UTF-16 units) of one event and of one line. Default 16 Mi. */
   readonly maxEventSize?: number | undefined
+  /** The last event id of the stream that this one continues. */
+  readonly lastEventId?: string | undefined
 }
 
 /** The default of `maxEventSize`. */
@@ -64,6 +66,7 @@ export class Parser {
 
   constructor(options?: ParserOptions) {
     this.#maxEventSize = options?.maxEventSize ?? defaultMaxEventSize
+    this.#lastEventId = options?.lastEventId
   }
 
   /** Takes the next piece of text and returns the events that it completes. */

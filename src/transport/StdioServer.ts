@@ -19,7 +19,7 @@ export interface ServerOptions extends NewlineFraming.Options {
   readonly onEnd?: Effect.Effect<void> | undefined
 }
 
-const makeTransport = Effect.fnUntraced(function* (options: ServerOptions | undefined) {
+const makeTransport = Effect.fnUntraced(function* (options: ServerOptions) {
   const stdio = yield* Stdio.Stdio
   const scope = yield* Effect.scope
   const output = new OutputQueue()
@@ -39,7 +39,7 @@ const makeTransport = Effect.fnUntraced(function* (options: ServerOptions | unde
   )
   const flush = Effect.suspend(() => {
     output.end()
-    return Effect.timeoutOption(Fiber.await(writer), options?.flushTimeout ?? Duration.seconds(1))
+    return Effect.timeoutOption(Fiber.await(writer), options.flushTimeout ?? Duration.seconds(1))
   })
   yield* Scope.addFinalizer(scope, flush)
 
@@ -60,18 +60,13 @@ const makeTransport = Effect.fnUntraced(function* (options: ServerOptions | unde
       Effect.suspend(() => {
         if (served) return Effect.fail(McpError.closed("Standard input and output have been served already"))
         served = true
-        return serve(connection).pipe(Effect.andThen(flush), Effect.andThen(options?.onEnd ?? Effect.void))
+        return serve(connection).pipe(Effect.andThen(flush), Effect.andThen(options.onEnd ?? Effect.void))
       })
   })
 })
 
-/**
- * {@link layerServer} with options.
- */
+/** {@link layerServer} with options. */
 export const layerServerWith = (options: ServerOptions): Layer.Layer<ServerTransport, never, Stdio.Stdio> =>
-  makeLayer(options)
-
-const makeLayer = (options?: ServerOptions): Layer.Layer<ServerTransport, never, Stdio.Stdio> =>
   Layer.effectContext(
     Effect.gen(function* () {
       const console = yield* StderrConsole.make
@@ -90,4 +85,4 @@ const makeLayer = (options?: ServerOptions): Layer.Layer<ServerTransport, never,
  * Whatever this layer is provided to logs to standard error: Effect's loggers and `Console` do by themselves (STDIO-02).
  * Provide it last, and the layers of the handlers' services do so too.
  */
-export const layerServer: Layer.Layer<ServerTransport, never, Stdio.Stdio> = makeLayer()
+export const layerServer: Layer.Layer<ServerTransport, never, Stdio.Stdio> = layerServerWith({})

@@ -168,10 +168,12 @@ export const validateMessage = (
   }
   const json = message as Json
   if (typeof json.method !== "string") return validateAnswer(version, from, json, method)
-  const side = from === "client" ? "Client" : "Server"
-  const union = "id" in json ? `${side}Request` : `${side}Notification`
+  const kind = "id" in json ? "Request" : "Notification"
+  const union = `${from === "client" ? "Client" : "Server"}${kind}`
   const type = typeOfMethod(version, union, json.method)
-  return type === undefined ? [`${version} has no ${union} ${json.method}`] : validate(version, type, json)
+  if (type === undefined) return [`${version} has no ${union} ${json.method}`]
+  // The older schemas do not repeat the envelope in the types of the messages.
+  return [...validate(version, `JSONRPC${kind}`, json), ...validate(version, type, json)]
 }
 
 /** One message of a capture. */
@@ -180,14 +182,15 @@ export interface Captured {
   readonly message: unknown
 }
 
+const askedBy = (asker: Direction, id: unknown) => `${asker} ${JSON.stringify(id)}`
+
 /** Checks a whole capture in order, so that answers are checked by the request they answer. */
 export const validateTraffic = (version: Version, traffic: ReadonlyArray<Captured>): ReadonlyArray<string> => {
   const methods = new Map<string, string>()
-  const key = (asker: Direction, id: unknown) => `${asker} ${JSON.stringify(id)}`
   return traffic.flatMap(({ from, message }, index) => {
     const json = message as Json
-    if (typeof json.method === "string" && "id" in json) methods.set(key(from, json.id), json.method)
-    const answered = methods.get(key(from === "client" ? "server" : "client", json.id))
+    if (typeof json.method === "string" && "id" in json) methods.set(askedBy(from, json.id), json.method)
+    const answered = methods.get(askedBy(from === "client" ? "server" : "client", json.id))
     return validateMessage(version, from, message, answered).map((error) => `message ${index}: ${error}`)
   })
 }

@@ -132,6 +132,8 @@ const serverOver = (stdio: Partial<EffectStdio.Stdio>, options: Stdio.ServerOpti
     Effect.runSync(Effect.provide(ServerTransport, context))
   )
 
+const forbidden = (...values: ReadonlyArray<unknown>) => assert.fail(`written to standard output: ${values.join(" ")}`)
+
 describe("Stdio.layerServer over any Stdio", () => {
   it.effect("[BUG-15] send waits for a slow client while reading goes on, and nothing is lost", () =>
     Effect.gen(function* () {
@@ -210,7 +212,6 @@ describe("Stdio.layerServer over any Stdio", () => {
 
   it.effect("[STDIO-02] Effect's loggers and console write to standard error on every platform", () => {
     const errors: Array<string> = []
-    const forbidden = (...values: ReadonlyArray<unknown>) => assert.fail(`written to standard output: ${values}`)
     const console = new Proxy(globalThis.console, {
       get: (_, method) =>
         method === "error" ? (...values: ReadonlyArray<unknown>) => errors.push(values.join(" ")) : forbidden

@@ -1,0 +1,115 @@
+/**
+ * Answering what a server asks: as requests of its own up to 2025-11-25, inside `input_required` results from 2026-07-28
+ * on. Both come here, in the canonical model.
+ */
+import { type Context, Effect, Result } from "effect"
+import * as JsonRpc from "../protocol/JsonRpc.ts"
+import { McpError } from "../protocol/McpError.ts"
+import type {
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestParams,
+  ElicitResult,
+  InputRequest,
+  ListRootsResult
+} from "../protocol/index.ts"
+import { findRequest, type Revision } from "../revision/Revision.ts"
+import * as FormAnswer from "./FormAnswer.ts"
+import type { Handlers } from "./Handlers.ts"
+import { toolResultProblem } from "./SamplingMessages.ts"
+
+/** Answers the questions of a server. */
+export class PeerRequests {
+  readonly #handlers: Handlers<never>
+
+  /** `services` is what the handlers need. */
+  constructor(handlers: Handlers<unknown>, services: Context.Context<unknown>) {
+    this.#handlers = provided(handlers, services)
+  }
+
+  /** Answers a request of a legacy server, in the JSON of its revision. */
+  respond(revision: Revision, request: JsonRpc.Request): Effect.Effect<JsonRpc.Members, McpError> {
+    const { method } = request
+    const codec = findRequest(revision.serverRequests, method)
+    if (codec === undefined) return Effect.fail(McpError.methodNotFound(method))
+    if (method === "ping") return Effect.succeed({})
+    const params = codec.params.decode(request.params)
+    if (Result.isFailure(params)) {
+      return this.#hasHandler(method)
+        ? Effect.fail(McpError.invalidParams(`Invalid params of ${method}: ${params.failure}`))
+        : Effect.fail(McpError.methodNotFound(method))
+    }
+    // The codec of this method has read the params.
+    const question = { method, params: params.success } as InputRequest
+    return Effect.map(this.answer(question), (result) => codec.result.encode(result))
+  }
+
+  /**
+   * Answers a question. Fails with the JSON-RPC error that the specification has for a question that was not declared
+   * (ELIC-05, SAMP-08, ROOT-07), and with the failure of the handler.
+   */
+  answer(question: InputRequest): Effect.Effect<ElicitResult | CreateMessageResult | ListRootsResult, McpError> {
+    switch (question.method) {
+      case "elicitation/create":
+        return this.#elicit(question.params)
+      case "sampling/createMessage":
+        return this.#sample(question.params)
+      case "roots/list":
+        return this.#roots()
+    }
+  }
+
+  #hasHandler(method: string): boolean {
+    const { elicit, elicitUrl, roots, sample } = this.#handlers
+    if (method === "elicitation/create") return elicit !== undefined || elicitUrl !== undefined
+    return (method === "roots/list" ? roots : sample) !== undefined
+  }
+
+  #elicit(params: ElicitRequestParams): Effect.Effect<ElicitResult, McpError> {
+    const { elicit, elicitUrl } = this.#handlers
+    if (params.mode === "url") {
+      if (elicitUrl !== undefined) return Effect.map(elicitUrl(params), FormAnswer.withoutContent)
+    } else if (elicit !== undefined) {
+      return Effect.flatMap(elicit(params), (answer) => FormAnswer.complete(params.requestedSchema, answer))
+    }
+    return Effect.fail(
+      elicit === undefined && elicitUrl === undefined
+        ? McpError.methodNotFound("elicitation/create")
+        : McpError.invalidParams(`This client did not declare elicitation by ${params.mode ?? "form"}`)
+    )
+  }
+
+  #sample(params: CreateMessageRequestParams): Effect.Effect<CreateMessageResult, McpError> {
+    const { sample, sampling } = this.#handlers
+    if (sample === undefined) return Effect.fail(McpError.methodNotFound("sampling/createMessage"))
+    if ((params.tools !== undefined || params.toolChoice !== undefined) && sampling?.tools !== true) {
+      return Effect.fail(McpError.invalidParams("This client did not declare sampling.tools"))
+    }
+    const problem = toolResultProblem(params.messages)
+    return problem === undefined ? sample(params) : Effect.fail(McpError.invalidParams(problem))
+  }
+
+  #roots(): Effect.Effect<ListRootsResult, McpError> {
+    const { roots } = this.#handlers
+    if (roots === undefined) return Effect.fail(McpError.methodNotFound("roots/list"))
+    return Effect.flatMap(roots, (list) => {
+      const other = list.find(({ uri }) => !uri.startsWith("file://"))
+      return other === undefined
+        ? Effect.succeed({ roots: list })
+        : Effect.fail(McpError.decode(`A root must have a file:// URI, and this one has not: ${other.uri}`))
+    })
+  }
+}
+
+const provided = (handlers: Handlers<unknown>, services: Context.Context<unknown>): Handlers<never> => {
+  const { elicit, elicitUrl, roots, sample, sampling } = handlers
+  const provide = <A>(effect: Effect.Effect<A, McpError, unknown>): Effect.Effect<A, McpError> =>
+    Effect.provideContext(effect, services)
+  return {
+    sampling,
+    elicit: elicit && ((request) => provide(Effect.suspend(() => elicit(request)))),
+    elicitUrl: elicitUrl && ((request) => provide(Effect.suspend(() => elicitUrl(request)))),
+    sample: sample && ((request) => provide(Effect.suspend(() => sample(request)))),
+    roots: roots && provide(roots)
+  }
+}

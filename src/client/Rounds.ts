@@ -1,0 +1,99 @@
+/**
+ * Requests that the server may answer with questions (from 2026-07-28): the questions are answered, and the request is
+ * sent again with the answers, until there is a result.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+ */
+import { Effect } from "effect"
+import { ErrorCode, type Members } from "../protocol/JsonRpc.ts"
+import { McpError } from "../protocol/McpError.ts"
+import {
+  type CompleteResultOf,
+  type InputRequest,
+  type InputRequiredMethod,
+  type InputRequiredResult,
+  type InputResponses,
+  isInputRequired
+} from "../protocol/index.ts"
+import type { ClientRequests } from "../protocol/Methods.ts"
+import { findRequest, type Revision } from "../revision/Revision.ts"
+import type { Conversation, InternalOptions } from "./Conversation.ts"
+import type { PeerRequests } from "./PeerRequests.ts"
+
+/** A result, and whether it took questions to get it; then it must not be kept (CACHE-05). */
+export interface Outcome<A> {
+  readonly result: A
+  readonly asked: boolean
+}
+
+/** Sends a request, answering the server's questions on the way. */
+export class Rounds {
+  readonly #conversation: Conversation
+  readonly #questions: PeerRequests
+  readonly #most: number
+
+  constructor(conversation: Conversation, questions: PeerRequests, most: number) {
+    this.#conversation = conversation
+    this.#questions = questions
+    this.#most = most
+  }
+
+  /**
+   * Fails with `Unsupported` when the server asks for what the client did not declare, with `LimitExceeded` when it
+   * does not come to an end, and with the failure of a handler.
+   */
+  readonly request = Effect.fnUntraced({ self: this }, function* <Method extends InputRequiredMethod>(
+    this: Rounds,
+    method: Method,
+    params: ClientRequests[Method]["params"],
+    options: InternalOptions
+  ): Effect.fn.Return<Outcome<CompleteResultOf<Method>>, McpError> {
+    let sent = params
+    for (let round = 0; ; round++) {
+      const result: CompleteResultOf<Method> | InputRequiredResult = yield* this.#conversation.request(
+        method,
+        sent,
+        options
+      )
+      if (!isInputRequired(result)) return { result: result as CompleteResultOf<Method>, asked: round > 0 }
+      if (round === this.#most) {
+        return yield* McpError.limit("rounds", `The server has asked for input ${round + 1} times during one ${method}`)
+      }
+      const inputResponses = yield* this.#answer(this.#conversation.agreement.revision, result)
+      const { requestState } = result
+      // Only what this round has brought goes along; the state is the server's and stays as it is (MRTR-07, MRTR-09).
+      sent = {
+        ...params,
+        ...(inputResponses !== undefined && { inputResponses }),
+        ...(requestState !== undefined && { requestState })
+      }
+    }
+  })
+
+  #answer(
+    revision: Revision,
+    { inputRequests }: InputRequiredResult
+  ): Effect.Effect<InputResponses | undefined, McpError> {
+    const requests = Object.entries(inputRequests ?? {})
+    if (requests.length === 0) return Effect.succeed(undefined)
+    const answers = requests.map(([key, question]) =>
+      Effect.map(Effect.mapError(this.#questions.answer(question), asUnsupported), (answer) => [
+        key,
+        encodeAnswer(revision, question, answer)
+      ] as const)
+    )
+    return Effect.map(Effect.all(answers, { concurrency: "unbounded" }), (entries) => Object.fromEntries(entries))
+  }
+}
+
+const encodeAnswer = (revision: Revision, { method }: InputRequest, answer: Members): Members =>
+  findRequest(revision.serverRequests, method)?.result.encode(answer) ?? answer
+
+/** No error can be sent to the server in this era, so whoever called is told (MRTR-19). */
+const asUnsupported = (error: McpError): McpError => {
+  const { reason } = error
+  if (reason._tag !== "ProtocolFailure") return error
+  return reason.code === ErrorCode.MethodNotFound || reason.code === ErrorCode.InvalidParams
+    ? McpError.unsupported(`The server asks for something that this client did not declare: ${reason.message}`)
+    : error
+}

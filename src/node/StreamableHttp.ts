@@ -1,0 +1,159 @@
+/**
+ * Streamable HTTP on `node:http` directly: the fast way to serve over HTTP on Node, with nothing in between.
+ */
+import * as NodeHttp from "node:http"
+import type { AddressInfo } from "node:net"
+import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import { McpError } from "../protocol/McpError.ts"
+import type { McpServer } from "../server/McpServer.ts"
+import { make, type Options } from "../server/StreamableHttp.ts"
+import { EventStream } from "../transport/httpServer/EventStream.ts"
+import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
+import type { StreamableHttpServer } from "../transport/httpServer/StreamableHttpServer.ts"
+
+export * from "../server/StreamableHttp.ts"
+
+/** Options of {@link layerNode}. */
+export interface NodeOptions extends Options {
+  /** The port to listen on; 0 for any that is free. */
+  readonly port: number
+  /** The address to listen on. Default `127.0.0.1`: only this machine. */
+  readonly host?: string | undefined
+  /** How long open requests may take to end at shutdown. Default 5 seconds. */
+  readonly gracePeriod?: Duration.Input | undefined
+}
+
+/** Where a server listens. */
+export class Listening extends Context.Service<Listening, { readonly url: string; readonly port: number }>()(
+  "mcp-effect/node/Listening"
+) {}
+
+/**
+ * Serves a server on `node:http`. Provides {@link Listening}, which knows the URL.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Layer } from "effect"
+ * import { McpServer } from "mcp-effect"
+ * import { StreamableHttp } from "mcp-effect/node"
+ *
+ * const server = McpServer.make({ name: "demo", version: "1.0.0" })
+ *
+ * const main = Effect.flatMap(StreamableHttp.Listening, ({ url }) => Effect.log(url)).pipe(
+ *   Effect.andThen(Effect.never),
+ *   Effect.provide(StreamableHttp.layerNode(server, { port: 3000 }))
+ * )
+ * ```
+ */
+export const layerNode = <R>(
+  server: McpServer<R>,
+  options: NodeOptions
+): Layer.Layer<Listening, McpError, Exclude<R, Scope.Scope>> =>
+  Layer.effect(
+    Listening,
+    Effect.gen(function* () {
+      const http = yield* make(server, options)
+      const run = Effect.runForkWith(yield* Effect.context<never>())
+      const path = options.path ?? "/mcp"
+      const node = NodeHttp.createServer((request, response) => {
+        if (isAt(path, request.url)) serve(http, run, request, response)
+        else write(response, notFound)
+      })
+      yield* Effect.acquireRelease(listen(node, options), () => close(node, options.gracePeriod ?? Duration.seconds(5)))
+      const { address, port } = node.address() as AddressInfo
+      const host = address.includes(":") ? `[${address}]` : address
+      return { url: `http://${host}:${port}${path}`, port }
+    })
+  ) as Layer.Layer<Listening, McpError, Exclude<R, Scope.Scope>>
+
+const notFound: HttpResponse = { status: 404, headers: { "content-type": "text/plain" }, body: "Not found" }
+
+/** With and without the last slash, and whatever comes after a question mark. */
+const isAt = (path: string, url: string | undefined): boolean => {
+  if (url === undefined || !url.startsWith(path)) return false
+  const rest = url.slice(path.length)
+  return rest === "" || rest === "/" || rest.startsWith("?") || rest.startsWith("/?")
+}
+
+const listen = (node: NodeHttp.Server, options: NodeOptions): Effect.Effect<void, McpError> =>
+  Effect.callback((resume) => {
+    node.once("error", (cause) => resume(Effect.fail(McpError.transport(`Can't listen: ${cause.message}`, { cause }))))
+    node.listen(options.port, options.host ?? "127.0.0.1", () => resume(Effect.void))
+  })
+
+const close = (node: NodeHttp.Server, gracePeriod: Duration.Input): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    node.close(() => resume(Effect.void))
+    node.closeIdleConnections()
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: gracePeriod,
+      orElse: () => Effect.sync(() => node.closeAllConnections())
+    })
+  )
+
+const serve = (
+  http: StreamableHttpServer,
+  run: <A>(effect: Effect.Effect<A>) => ReturnType<typeof Effect.runFork<A, never>>,
+  request: NodeHttp.IncomingMessage,
+  response: NodeHttp.ServerResponse
+): void => {
+  const fiber = run(Effect.flatMap(http.handle(toRequest(request)), (answer) => write(response, answer)))
+  if (fiber.pollUnsafe() === undefined) response.once("close", () => fiber.interruptUnsafe())
+}
+
+const toRequest = (request: NodeHttp.IncomingMessage): HttpRequest => ({
+  method: request.method ?? "",
+  // A header that may not come twice has been joined or dropped by Node already; only Set-Cookie is a list.
+  headers: request.headers as HttpRequest["headers"],
+  body: (maximumBytes) => readBody(request, maximumBytes)
+})
+
+const readBody = (request: NodeHttp.IncomingMessage, maximumBytes: number): Effect.Effect<Uint8Array, McpError> =>
+  Effect.callback((resume) => {
+    const chunks: Array<Uint8Array> = []
+    let length = 0
+    const onData = (chunk: Uint8Array) => {
+      length += chunk.length
+      if (length <= maximumBytes) return void chunks.push(chunk)
+      request.off("data", onData)
+      request.pause()
+      resume(Effect.fail(McpError.limit("body", `The request body has more than ${maximumBytes} bytes`)))
+    }
+    request.on("data", onData)
+    request.once("end", () =>
+      resume(Effect.succeed(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)))
+    )
+    request.once("error", (cause) => resume(Effect.fail(McpError.transport("The request was cut off", { cause }))))
+  })
+
+const write = (response: NodeHttp.ServerResponse, { body, headers, status }: HttpResponse): Effect.Effect<void> => {
+  if (body instanceof EventStream) {
+    response.writeHead(status, headers)
+    response.flushHeaders()
+    return writeEvents(response, body)
+  }
+  // Whatever was not read of a body that is too large is not going to be read: the connection is of no use any more.
+  const finish = status === 413 ? { connection: "close" } : undefined
+  const length = body === undefined ? 0 : Buffer.byteLength(body)
+  response.writeHead(status, { ...headers, ...finish, ...(status !== 204 && { "content-length": length }) })
+  response.end(body)
+  return Effect.void
+}
+
+const writeEvents = (response: NodeHttp.ServerResponse, events: EventStream): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    while (true) {
+      const text = yield* events.next
+      if (text === undefined) break
+      if (!response.write(text)) yield* drained(response)
+    }
+    response.end()
+  }).pipe(Effect.ensuring(Effect.sync(() => events.gone())))
+
+const drained = (response: NodeHttp.ServerResponse): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const onDrain = () => resume(Effect.void)
+    response.once("drain", onDrain)
+    return Effect.sync(() => response.off("drain", onDrain))
+  })

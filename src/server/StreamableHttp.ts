@@ -1,0 +1,194 @@
+/**
+ * Serving over Streamable HTTP: as a route of an existing `HttpRouter` application, or as a fetch handler. The fast
+ * standalone server for Node is in `mcp-effect/node`.
+ *
+ * One endpoint speaks all revisions at once. By default it answers only to the local machine: list the hosts and
+ * origins of a public server in the options.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
+import { type Context, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { McpError } from "../protocol/McpError.ts"
+import { respond } from "../session/respond.ts"
+import type { Endpoint } from "../transport/httpServer/Endpoint.ts"
+import { EventStream } from "../transport/httpServer/EventStream.ts"
+import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
+import * as Core from "../transport/httpServer/StreamableHttpServer.ts"
+import type { McpServer } from "./McpServer.ts"
+import * as ModernRequest from "./ModernRequest.ts"
+import * as ServerPeer from "./ServerPeer.ts"
+import * as ServerRuntime from "./ServerRuntime.ts"
+
+/** Options of every way to serve. */
+export interface Options extends Core.Options {
+  /** Where the endpoint is. Default `/mcp`. */
+  readonly path?: `/${string}` | undefined
+}
+
+/** The transport-neutral heart of every host: requests in, responses out. */
+export const make = <R>(
+  server: McpServer<R>,
+  options: Core.Options = {}
+): Effect.Effect<Core.StreamableHttpServer, never, R | Scope.Scope> =>
+  Effect.flatMap(ServerRuntime.make(server), (runtime) => Core.make(endpointOf(runtime), options))
+
+const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => {
+  const versions = (era: "legacy" | "modern") =>
+    runtime.revisions.filter((revision) => revision.era === era).map((revision) => revision.version)
+  return {
+    modern: versions("modern"),
+    legacy: versions("legacy"),
+    answer: (request, outlet) => respond(request, ModernRequest.answer(runtime, request, outlet)),
+    open: (outlet) => ServerPeer.open(runtime, outlet, { sharedIds: true })
+  }
+}
+
+/**
+ * Adds the endpoint to an `HttpRouter` application.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Layer } from "effect"
+ * import { HttpRouter } from "effect/http"
+ * import { McpServer, StreamableHttp, Tool } from "mcp-effect"
+ *
+ * const server = McpServer.make({
+ *   name: "demo",
+ *   version: "1.0.0",
+ *   tools: [Tool.handle(Tool.make("ping"), () => Effect.succeed("pong"))]
+ * })
+ *
+ * const app = HttpRouter.serve(Layer.mergeAll(StreamableHttp.layerRoute(server, { path: "/mcp" })))
+ * ```
+ */
+export const layerRoute = <R>(
+  server: McpServer<R>,
+  options: Options = {}
+): Layer.Layer<never, never, HttpRouter.HttpRouter | Exclude<R, Scope.Scope>> =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const http = yield* make(server, options)
+      const handler = (request: HttpServerRequest.HttpServerRequest) =>
+        Effect.map(http.handle(fromRouter(request)), toRouter)
+      const path = options.path ?? "/mcp"
+      yield* router.add("*", path, handler)
+      // With and without the last slash, and no redirect that would lose a body (BUG-51).
+      if (!path.endsWith("/")) yield* router.add("*", `${path}/`, handler)
+    })
+  )
+
+const fromRouter = (request: HttpServerRequest.HttpServerRequest): HttpRequest => ({
+  method: request.method,
+  headers: request.headers,
+  body: (maximumBytes) =>
+    request.headers["content-length"] === undefined
+      ? collect(Stream.mapError(request.stream, unreadable), maximumBytes)
+      : // A body of known length has been checked against the limit already, and can't be longer than it says.
+        Effect.mapBoth(request.arrayBuffer, { onSuccess: (buffer) => new Uint8Array(buffer), onFailure: unreadable })
+})
+
+const unreadable = (cause: unknown) => McpError.transport("The request body could not be read", { cause })
+
+const collect = (
+  stream: Stream.Stream<Uint8Array, McpError>,
+  maximumBytes: number
+): Effect.Effect<Uint8Array, McpError> => {
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  const read = Stream.runForEach(stream, (chunk) => {
+    length += chunk.length
+    chunks.push(chunk)
+    return length > maximumBytes
+      ? Effect.fail(McpError.limit("body", `The request body has more than ${maximumBytes} bytes`))
+      : Effect.void
+  })
+  return Effect.map(read, () => {
+    const bytes = new Uint8Array(length)
+    let at = 0
+    for (const chunk of chunks) {
+      bytes.set(chunk, at)
+      at += chunk.length
+    }
+    return bytes
+  })
+}
+
+const toRouter = ({ body, headers, status }: HttpResponse): HttpServerResponse.HttpServerResponse => {
+  if (body === undefined) return HttpServerResponse.empty({ status, headers })
+  if (!(body instanceof EventStream))
+    return HttpServerResponse.text(body, { status, headers, contentType: "application/json" })
+  const options = { status, headers, contentType: "text/event-stream" }
+  return HttpServerResponse.stream(Stream.encodeText(body.text), options)
+}
+
+/** A server as a fetch handler, and how to end it. */
+export interface WebHandler {
+  readonly handler: (request: Request) => Promise<Response>
+  /** Ends sessions and streams. */
+  readonly dispose: () => Promise<void>
+}
+
+/**
+ * Makes a fetch handler, for Deno, Bun, workers and every framework that speaks `Request` and `Response`. It answers
+ * to every path that it is called for.
+ *
+ * @example
+ * ```ts
+ * import { Context } from "effect"
+ * import { McpServer, StreamableHttp } from "mcp-effect"
+ *
+ * const server = McpServer.make({ name: "demo", version: "1.0.0" })
+ * const { handler } = StreamableHttp.toWebHandler(server, Context.empty())
+ * export default { fetch: handler }
+ * ```
+ */
+export const toWebHandler = <R>(
+  server: McpServer<R>,
+  services: Context.Context<R>,
+  options: Core.Options = {}
+): WebHandler => {
+  const scope = Scope.makeUnsafe()
+  const starting = Effect.runPromise(
+    Effect.provideContext(
+      Scope.provide(make(server, options), scope),
+      services
+    ) as Effect.Effect<Core.StreamableHttpServer>
+  )
+  return {
+    handler: async (request) => {
+      const http = await starting
+      const fiber = Effect.runForkWith(services)(Effect.flatMap(http.handle(fromWeb(request)), toWeb))
+      const leave = () => fiber.interruptUnsafe()
+      request.signal.addEventListener("abort", leave, { once: true })
+      const exit = await Effect.runPromise(Fiber.await(fiber))
+      if (Exit.isSuccess(exit)) return exit.value
+      // Interrupted: the client is gone, and nobody reads this.
+      return new Response(undefined, { status: 499 })
+    },
+    dispose: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
+const fromWeb = (request: Request): HttpRequest => ({
+  method: request.method,
+  headers: Object.fromEntries(request.headers),
+  body: (maximumBytes) =>
+    request.body === null
+      ? Effect.succeed(new Uint8Array(0))
+      : collect(
+          Stream.fromReadableStream({
+            evaluate: () => request.body as ReadableStream<Uint8Array>,
+            onError: unreadable
+          }),
+          maximumBytes
+        )
+})
+
+const toWeb = ({ body, headers, status }: HttpResponse): Effect.Effect<Response> =>
+  body instanceof EventStream
+    ? Effect.map(
+        Stream.toReadableStreamEffect(Stream.encodeText(body.text)),
+        (stream) => new Response(stream, { status, headers })
+      )
+    : Effect.succeed(new Response(body ?? null, { status, headers }))

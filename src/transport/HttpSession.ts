@@ -1,0 +1,81 @@
+/**
+ * What a client has learned about the server behind an endpoint: the era, the session, the negotiated revision. It
+ * decides the protocol's headers of every request.
+ */
+import * as JsonRpc from "../protocol/JsonRpc.ts"
+import { standardHeaders } from "./StandardHeaders.ts"
+
+const versionMember = "io.modelcontextprotocol/protocolVersion"
+
+/** The protocol version that a modern message carries in its `_meta`; none in an older one. */
+export const metaVersion = (message: JsonRpc.Message): string | undefined => {
+  if (!("method" in message)) return undefined
+  const meta = message.params?._meta
+  if (typeof meta !== "object" || meta === null || !(versionMember in meta)) return undefined
+  const version = meta[versionMember]
+  return typeof version === "string" ? version : undefined
+}
+
+/** Visible ASCII, as HTTP-28 asks; and so a header that came twice is none. */
+const validSessionId = /^[\x21-\x7e]+$/
+
+/** The state of one connection. */
+export class HttpSession {
+  /** The session id that the server gave with its answer to `initialize`. Not every server gives one. */
+  id: string | undefined
+  /** The server has forgotten the session. */
+  isLost = false
+  /** The revision that `initialize` settled. */
+  protocolVersion: string | undefined
+  /** The revision of the last modern request. */
+  #modernVersion: string | undefined
+
+  /** Whether a message belongs to the modern era: by what it says, or by what was said before. */
+  isModern(message: JsonRpc.Message): boolean {
+    if (metaVersion(message) !== undefined) return true
+    return this.protocolVersion === undefined && this.#modernVersion !== undefined
+  }
+
+  /** The session's own headers: of a GET, a DELETE and every POST after `initialize` (HTTP-29, HTTP-34). */
+  get headers(): Record<string, string> {
+    const headers: Record<string, string> = {}
+    if (this.id !== undefined) headers["mcp-session-id"] = this.id
+    if (this.protocolVersion !== undefined) headers["mcp-protocol-version"] = this.protocolVersion
+    return headers
+  }
+
+  /** The headers that go with a message. Names are in lower case, so that none can be there twice. */
+  headersFor(message: JsonRpc.Message): Record<string, string> {
+    const version = metaVersion(message)
+    if (version !== undefined) this.#modernVersion = version
+    if (this.isModern(message)) return this.#modernHeaders(message, version ?? this.#modernVersion)
+    // A new session begins without the old one's headers (HTTP-32).
+    return isInitialize(message) ? {} : this.headers
+  }
+
+  #modernHeaders(message: JsonRpc.Message, version: string | undefined): Record<string, string> {
+    const headers: Record<string, string> = {}
+    for (const [name, value] of Object.entries(standardHeaders(message))) headers[name.toLowerCase()] = value
+    if (version !== undefined) headers["mcp-protocol-version"] = version
+    return headers
+  }
+
+  /** Begins with the head of the reply to `initialize`. Tells whether its session id, if any, is one. */
+  begin(id: string | undefined): boolean {
+    this.id = id
+    this.isLost = false
+    this.protocolVersion = undefined
+    return id === undefined || validSessionId.test(id)
+  }
+
+  /** Learns from the answer to `initialize`. */
+  settle(answer: JsonRpc.Response): void {
+    if (!("result" in answer)) return
+    const version = answer.result.protocolVersion
+    if (typeof version === "string") this.protocolVersion = version
+  }
+}
+
+/** Whether a message opens a session. */
+export const isInitialize = (message: JsonRpc.Message): message is JsonRpc.Request =>
+  JsonRpc.isRequest(message) && message.method === "initialize"

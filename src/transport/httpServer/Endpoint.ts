@@ -1,0 +1,28 @@
+/**
+ * What an HTTP transport hands messages to: the half of a server that knows what they mean.
+ */
+import type { Effect, Scope } from "effect"
+import type * as JsonRpc from "../../protocol/JsonRpc.ts"
+import type { Outlet } from "../Transport.ts"
+
+/** A client in a session. */
+export interface SessionPeer {
+  /** Takes a message; what answers it goes to `outlet`. */
+  readonly receive: (message: JsonRpc.Incoming, outlet: Outlet) => Effect.Effect<void>
+  /** The revision that `initialize` settled on. */
+  readonly revision: string | undefined
+  /** How many requests are being worked on. */
+  readonly inFlight: number
+}
+
+/** A server, as an HTTP transport sees it. `R` is what its handlers need. */
+export interface Endpoint<out R> {
+  /** Versions whose requests stand for themselves. */
+  readonly modern: ReadonlyArray<string>
+  /** Versions that need a session. */
+  readonly legacy: ReadonlyArray<string>
+  /** Answers a request that stands for itself. Interrupting it cancels the request. */
+  readonly answer: (request: JsonRpc.Request, outlet: Outlet) => Effect.Effect<JsonRpc.Response, never, R>
+  /** Opens a client of a new session, whose unrelated messages go to `outlet`. Lives as long as the scope. */
+  readonly open: (outlet: Outlet) => Effect.Effect<SessionPeer, never, R | Scope.Scope>
+}

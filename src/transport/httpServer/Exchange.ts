@@ -1,0 +1,141 @@
+/**
+ * One request over HTTP while it is being answered. Answered at once, it is a JSON body; when there is something to say
+ * before the answer, or the answer takes long, it becomes a stream of events.
+ */
+import { Effect } from "effect"
+import * as JsonRpc from "../../protocol/JsonRpc.ts"
+import type { Deadline } from "../Deadlines.ts"
+import * as Sse from "../Sse.ts"
+import type { Outlet, Principal } from "../Transport.ts"
+import { type EventStream, make as makeEventStream } from "./EventStream.ts"
+import type { Headers, HttpResponse } from "./HttpMessage.ts"
+import type { SessionStream } from "./SessionStream.ts"
+
+/** What an exchange needs of the server. */
+export interface Host {
+  /** Runs an effect for as long as the server lives. */
+  readonly fork: (effect: Effect.Effect<void>) => void
+  /** Called for every event stream that is opened. */
+  readonly opened: (stream: EventStream) => void
+  /** Milliseconds after which a request without an answer gets a stream. */
+  readonly streamAfter: number
+  readonly now: () => number
+  readonly schedule: (deadline: Deadline) => void
+  readonly unschedule: (deadline: Deadline) => void
+}
+
+/** Options of an exchange. */
+export interface Options {
+  readonly host: Host
+  readonly headers: Headers
+  readonly principal: Principal | undefined
+  /** The status of an answer that is a JSON body. */
+  readonly status: (answer: JsonRpc.Response) => number
+  /** Headers of the response, whatever its form. */
+  readonly responseHeaders?: { readonly [name: string]: string } | undefined
+  /** In a legacy session, the stream that a response of events is a connection of. */
+  readonly sessionStream?: (() => SessionStream) | undefined
+  /** The client is gone before the answer. */
+  readonly onGone: () => void
+}
+
+export const eventStreamHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  // Or a proxy would hold events back (HTTP-42).
+  "x-accel-buffering": "no"
+}
+
+/** An exchange. As an outlet it takes what belongs to its request. */
+export class Exchange implements Outlet {
+  readonly headers: Headers
+  readonly principal: Principal | undefined
+  readonly #options: Options
+  readonly #patience: Deadline
+  #respond: ((response: HttpResponse) => void) | undefined
+  #stream: EventStream | undefined
+  #sessionStream: SessionStream | undefined
+  #opening: Effect.Effect<void> | undefined
+  #done = false
+  #abandoned = false
+
+  constructor(options: Options) {
+    this.#options = options
+    this.headers = options.headers
+    this.principal = options.principal
+    this.#patience = {
+      at: options.host.now() + options.host.streamAfter,
+      expire: () => {
+        options.host.fork(this.#open())
+      }
+    }
+  }
+
+  /** Whether the answer was given. */
+  get isDone(): boolean {
+    return this.#done
+  }
+
+  /** The response, once its form is known. `start` sets the work going. */
+  response(start: () => void): Effect.Effect<HttpResponse> {
+    return Effect.callback((resume) => {
+      this.#respond = (response) => {
+        this.#respond = undefined
+        this.#options.host.unschedule(this.#patience)
+        resume(Effect.succeed(response))
+      }
+      start()
+      if (!this.#done && this.#respond !== undefined) this.#options.host.schedule(this.#patience)
+      return Effect.sync(() => {
+        this.#abandoned = true
+        this.#options.host.unschedule(this.#patience)
+        this.#options.onGone()
+      })
+    })
+  }
+
+  readonly send = (message: JsonRpc.Message): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      // Whoever left before the first byte has no event to resume from, so there is nobody to keep this for.
+      if (this.#done || this.#abandoned) return Effect.void
+      const isAnswer = JsonRpc.isResponse(message)
+      if (isAnswer) this.#done = true
+      if (this.#respond !== undefined && isAnswer && this.#opening === undefined) {
+        return Effect.sync(() => this.#respondWithJson(message))
+      }
+      return Effect.andThen(this.#open(), this.#write(message, isAnswer))
+    })
+
+  #respondWithJson(answer: JsonRpc.Response): void {
+    this.#respond?.({
+      status: this.#options.status(answer),
+      headers: { ...this.#options.responseHeaders, "content-type": "application/json" },
+      body: JsonRpc.stringify(answer)
+    })
+  }
+
+  #write(message: JsonRpc.Message, last: boolean): Effect.Effect<void> {
+    if (this.#sessionStream !== undefined) return this.#sessionStream.send(message, last)
+    const stream = this.#stream
+    if (stream === undefined) return Effect.void
+    const write = stream.write(Sse.encode({ data: JsonRpc.stringify(message) }))
+    return last
+      ? Effect.andThen(
+          write,
+          Effect.sync(() => stream.end())
+        )
+      : write
+  }
+
+  /** Makes the response a stream of events, unless it is one already. */
+  #open(): Effect.Effect<void> {
+    if (this.#opening !== undefined) return this.#opening
+    const stream = makeEventStream(() => this.#options.onGone())
+    this.#stream = stream
+    this.#sessionStream = this.#options.sessionStream?.()
+    this.#opening = Effect.void
+    this.#options.host.opened(stream)
+    this.#respond?.({ status: 200, headers: { ...this.#options.responseHeaders, ...eventStreamHeaders }, body: stream })
+    return this.#sessionStream === undefined ? Effect.void : Effect.asVoid(this.#sessionStream.connect(stream))
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * HTTP as a value: a request in, a response out. Hosts translate between this and what they have.
+ */
+import type { Effect } from "effect"
+import type { McpError } from "../../protocol/McpError.ts"
+import type { Principal } from "../Transport.ts"
+import type { EventStream } from "./EventStream.ts"
+
+/** Names in lower case. */
+export interface Headers {
+  readonly [name: string]: string | undefined
+}
+
+/** A request, as the host read it. */
+export interface HttpRequest {
+  /** In capitals. */
+  readonly method: string
+  readonly headers: Headers
+  /** Reads the body; fails with `LimitExceeded` as soon as it has more than so many bytes, without reading the rest. */
+  readonly body: (maximumBytes: number) => Effect.Effect<Uint8Array, McpError>
+  /** Who sent it, when the host has established that. */
+  readonly principal?: Principal | undefined
+}
+
+/** A response, for the host to write. */
+export interface HttpResponse {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string }
+  /** Nothing, JSON, or a stream of server-sent events that the host writes until it ends. */
+  readonly body?: string | EventStream | undefined
+}

@@ -1,0 +1,178 @@
+/**
+ * The legacy sessions of an HTTP server: opened by `initialize`, ended by DELETE, by idling too long or by shutdown, and
+ * never more than so many.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
+import { Clock, Duration, Effect, Exit, type Fiber, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Base64Url from "effect/encoding/Base64Url"
+import type { Store } from "../EventStore.ts"
+import type { Outlet, Principal } from "../Transport.ts"
+import type { SessionPeer } from "./Endpoint.ts"
+import { type Owner, SessionStream } from "./SessionStream.ts"
+
+/** Options of the table. */
+export interface Options {
+  /** Sessions at a time. When there are more, the one that idled longest is ended. Default 10,000. */
+  readonly maximumSessions?: number | undefined
+  /** How long a session may be without requests and streams before it is ended. Default 30 minutes. */
+  readonly sessionIdle?: Duration.Input | undefined
+}
+
+/** One session. */
+export class HttpSession implements Owner {
+  readonly id: string
+  readonly principal: Principal | undefined
+  readonly store: Store
+  readonly retry: number
+  readonly scope: Scope.Closeable
+  readonly streams = new Map<string, SessionStream>()
+  /** For what belongs to no request. */
+  readonly standalone: SessionStream
+  peer!: SessionPeer
+  usedAt: number
+  #streams = 0
+
+  constructor(id: string, principal: Principal | undefined, store: Store, retry: number, now: number) {
+    this.id = id
+    this.principal = principal
+    this.store = store
+    this.retry = retry
+    this.usedAt = now
+    this.scope = Scope.makeUnsafe()
+    this.standalone = this.stream()
+  }
+
+  get primes(): boolean {
+    return (this.peer.revision ?? "") >= "2025-11-25"
+  }
+
+  /** Whether someone is being served or listens. */
+  get isActive(): boolean {
+    return this.peer.inFlight > 0 || this.standalone.isConnected
+  }
+
+  /** Opens a stream. */
+  stream(): SessionStream {
+    const stream = new SessionStream((this.#streams++).toString(36), this)
+    this.streams.set(stream.id, stream)
+    return stream
+  }
+
+  /** Forgets streams that were delivered to their end long ago; a store may still have their events. */
+  prune(keep: number): void {
+    for (const [id, stream] of this.streams) {
+      if (this.streams.size <= keep) return
+      if (stream.isComplete && !stream.isConnected) this.streams.delete(id)
+    }
+  }
+}
+
+/** The sessions of a server. */
+export class HttpSessions {
+  readonly #open: (outlet: Outlet) => Effect.Effect<SessionPeer, never, Scope.Scope>
+  readonly #store: Store
+  readonly #retry: number
+  readonly #clock: Clock.Clock
+  readonly #fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
+  readonly #maximum: number
+  readonly #idle: number
+  // In order of last use: the first is the one that idled longest.
+  readonly #sessions = new Map<string, HttpSession>()
+  #sweeping = false
+
+  constructor(
+    open: (outlet: Outlet) => Effect.Effect<SessionPeer, never, Scope.Scope>,
+    options: Options & { readonly store: Store; readonly retry: number; readonly clock: Clock.Clock },
+    fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
+  ) {
+    this.#open = open
+    this.#store = options.store
+    this.#retry = options.retry
+    this.#clock = options.clock
+    this.#fork = fork
+    this.#maximum = options.maximumSessions ?? 10_000
+    this.#idle = Duration.toMillis(Duration.fromInputUnsafe(options.sessionIdle ?? Duration.minutes(30)))
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  /** The session with this id, if it is this principal's. Finding it counts as use. */
+  find(id: string, principal: Principal | undefined): HttpSession | undefined {
+    const session = this.#sessions.get(id)
+    // Knowing the id of a session is not being its owner (SEC-09).
+    if (session === undefined || session.principal?.subject !== principal?.subject) return undefined
+    this.#touch(session)
+    return session
+  }
+
+  /** Opens a session; `undefined` when there are too many and all of them are in use. */
+  open(principal: Principal | undefined): Effect.Effect<HttpSession | undefined> {
+    return Effect.gen({ self: this }, function* () {
+      if (this.#sessions.size >= this.#maximum && !(yield* this.#evict())) return undefined
+      const id = Base64Url.encode(SecureRandom.randomBytesUnsafe(24))
+      const now = this.#clock.currentTimeMillisUnsafe()
+      const session = new HttpSession(id, principal, this.#store, this.#retry, now)
+      const outlet: Outlet = { send: (message) => session.standalone.send(message), principal }
+      session.peer = yield* Scope.provide(this.#open(outlet), session.scope)
+      this.#sessions.set(id, session)
+      this.#sweep()
+      return session
+    })
+  }
+
+  /** Ends a session: its handlers are interrupted, its streams end, its events are forgotten. */
+  close(session: HttpSession): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (!this.#sessions.delete(session.id)) return Effect.void
+      for (const stream of session.streams.values()) stream.disconnect()
+      return Effect.andThen(Scope.close(session.scope, Exit.void), this.#store.forget(session.id))
+    })
+  }
+
+  /** Ends all sessions. */
+  get closeAll(): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      Effect.forEach([...this.#sessions.values()], (session) => this.close(session), { discard: true })
+    )
+  }
+
+  #touch(session: HttpSession): void {
+    session.usedAt = this.#clock.currentTimeMillisUnsafe()
+    this.#sessions.delete(session.id)
+    this.#sessions.set(session.id, session)
+  }
+
+  #evict(): Effect.Effect<boolean> {
+    for (const session of this.#sessions.values()) {
+      if (!session.isActive) return Effect.as(this.close(session), true)
+    }
+    return Effect.succeed(false)
+  }
+
+  #sweep(): void {
+    if (this.#sweeping || this.#idle === Infinity) return
+    this.#sweeping = true
+    const expire = Effect.suspend(() => {
+      const before = this.#clock.currentTimeMillisUnsafe() - this.#idle
+      const expired: Array<HttpSession> = []
+      for (const session of this.#sessions.values()) {
+        if (session.usedAt > before) break
+        if (session.isActive) this.#touch(session)
+        else expired.push(session)
+      }
+      return Effect.forEach(expired, (session) => this.close(session), { discard: true })
+    })
+    const interval = Math.max(1000, this.#idle / 4)
+    this.#fork(
+      Effect.whileLoop({
+        while: () => this.#sessions.size > 0,
+        body: () => Effect.andThen(Effect.sleep(interval), expire),
+        step: () => {}
+      }).pipe(Effect.ensuring(Effect.sync(() => (this.#sweeping = false))))
+    )
+  }
+}

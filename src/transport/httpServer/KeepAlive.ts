@@ -1,0 +1,60 @@
+/**
+ * Comments on idle event streams, so that proxies and clients don't take silence for death (SUBS-15). One fiber for
+ * all streams; it ends when none is left.
+ */
+import { type Duration, Effect, type Fiber } from "effect"
+import * as Sse from "../Sse.ts"
+import type { EventStream } from "./EventStream.ts"
+
+/** The open event streams of a server. */
+export class KeepAlive {
+  readonly #interval: Duration.Input
+  readonly #fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
+  readonly #streams = new Set<EventStream>()
+  #running = false
+
+  constructor(interval: Duration.Input, fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>) {
+    this.#interval = interval
+    this.#fork = fork
+  }
+
+  /** How many streams are open. */
+  get size(): number {
+    return this.#streams.size
+  }
+
+  add(stream: EventStream): void {
+    this.#streams.add(stream)
+    if (this.#running) return
+    this.#running = true
+    this.#fork(this.#beat)
+  }
+
+  remove(stream: EventStream): void {
+    this.#streams.delete(stream)
+  }
+
+  /** Ends all streams. */
+  end(): void {
+    for (const stream of this.#streams) stream.end()
+    this.#streams.clear()
+  }
+
+  get #beat(): Effect.Effect<void> {
+    const comment = Sse.comment("keep-alive")
+    const write = Effect.suspend(() => {
+      const open: Array<EventStream> = []
+      for (const stream of this.#streams) {
+        if (stream.isOpen) open.push(stream)
+        else this.#streams.delete(stream)
+      }
+      // A client that does not read must not keep the others waiting.
+      return Effect.forEach(open, (stream) => Effect.forkChild(stream.write(comment)), { discard: true })
+    })
+    return Effect.whileLoop({
+      while: () => this.#streams.size > 0,
+      body: () => Effect.andThen(Effect.sleep(this.#interval), write),
+      step: () => {}
+    }).pipe(Effect.ensuring(Effect.sync(() => (this.#running = false))))
+  }
+}

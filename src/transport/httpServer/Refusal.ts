@@ -1,0 +1,113 @@
+/**
+ * What an HTTP server answers when it does not pass a message on: the status, and a JSON-RPC error that says what to do.
+ */
+import { Effect, Predicate } from "effect"
+import * as JsonRpc from "../../protocol/JsonRpc.ts"
+import { MetaKey } from "../../protocol/Meta.ts"
+import type { Headers, HttpResponse } from "./HttpMessage.ts"
+
+const { ErrorCode } = JsonRpc
+
+/** A response with a JSON-RPC error, with the id of the request when that is known (ERR-14). */
+export const response = (status: number, error: JsonRpc.ErrorObject, id?: JsonRpc.RequestId): HttpResponse => ({
+  status,
+  headers: { "content-type": "application/json" },
+  body: JsonRpc.stringify(JsonRpc.error(id, error))
+})
+
+export const invalidRequest = (message: string): JsonRpc.ErrorObject => ({ code: ErrorCode.InvalidRequest, message })
+
+export const parseError = (message: string): JsonRpc.ErrorObject => ({ code: ErrorCode.ParseError, message })
+
+export const headerMismatch = (message: string): JsonRpc.ErrorObject => ({ code: ErrorCode.HeaderMismatch, message })
+
+export const missingSession = invalidRequest('Mcp-Session-Id header is missing; send "initialize" first')
+
+export const unknownSession = invalidRequest('There is no such session; send "initialize" to open a new one')
+
+export const unknownEvent = invalidRequest("Last-Event-ID names no event that can still be continued from")
+
+export const tooManySessions: JsonRpc.ErrorObject = {
+  code: ErrorCode.LimitExceeded,
+  message: "Too many sessions; try again later"
+}
+
+export const missingMeta: JsonRpc.ErrorObject = {
+  code: ErrorCode.InvalidParams,
+  message: `params._meta["${MetaKey.protocolVersion}"] must be a string`
+}
+
+export const unsupportedHeader = (version: string, supported: ReadonlyArray<string>): JsonRpc.ErrorObject =>
+  invalidRequest(`MCP-Protocol-Version "${version}" is not supported here; supported: ${supported.join(", ")}`)
+
+export const tooLarge = (limit: number): HttpResponse =>
+  response(413, { code: ErrorCode.LimitExceeded, message: `The request body has more than ${limit} bytes` })
+
+export const methodNotAllowed = (allow: string): Effect.Effect<HttpResponse> =>
+  Effect.succeed({
+    ...response(405, invalidRequest("Method not allowed")),
+    headers: { allow, "content-type": "application/json" }
+  })
+
+/** Whether an `Accept` header lets a media type through. Without the header anything goes. */
+export const accepts = (accept: string | undefined, type: string): boolean => {
+  if (accept === undefined) return true
+  const [family] = type.split("/")
+  return accept.split(",").some((part) => {
+    const range = part.split(";", 1)[0]?.trim().toLowerCase()
+    return range === type || range === "*/*" || range === `${family}/*`
+  })
+}
+
+/** Why a POST is refused by its headers alone: it must take both forms of answer and bring JSON (HTTP-07). */
+export const ofPostHeaders = (headers: Headers): HttpResponse | undefined => {
+  if (!accepts(headers.accept, "application/json") || !accepts(headers.accept, "text/event-stream")) {
+    return response(406, invalidRequest("Accept must include application/json and text/event-stream"))
+  }
+  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase()
+  return type === "application/json"
+    ? undefined
+    : response(415, invalidRequest("Content-Type must be application/json"))
+}
+
+/** What is wrong with the version of a modern request, in the order of section 3.5 (HTTP-37 to HTTP-39, META-14). */
+export const ofModernVersion = (
+  headers: Headers,
+  meta: { readonly [key: string]: unknown }
+): JsonRpc.ErrorObject | undefined => {
+  const header = headers["mcp-protocol-version"]
+  const version = meta[MetaKey.protocolVersion]
+  if (header === undefined) return headerMismatch("Header mismatch: MCP-Protocol-Version header is missing")
+  if (typeof version !== "string") return missingMeta
+  if (!Predicate.isObject(meta[MetaKey.clientCapabilities])) {
+    return { code: ErrorCode.InvalidParams, message: `params._meta["${MetaKey.clientCapabilities}"] must be an object` }
+  }
+  return header.trim() === version
+    ? undefined
+    : headerMismatch(`Header mismatch: MCP-Protocol-Version header value '${header}' does not match the body`)
+}
+
+/** What a server without sessions says to a message of the `initialize` era (VER-15, HTTP-39). */
+export const withoutVersion = (message: JsonRpc.Message, supported: ReadonlyArray<string>): HttpResponse => {
+  const id = JsonRpc.isRequest(message) ? message.id : undefined
+  if (JsonRpc.isRequest(message) && message.method === "initialize") {
+    const data = { supported, requested: String(message.params?.protocolVersion) }
+    const code = ErrorCode.UnsupportedProtocolVersion
+    return response(400, { code, message: "Unsupported protocol version", data }, id)
+  }
+  return response(400, headerMismatch("Header mismatch: MCP-Protocol-Version header is missing"), id)
+}
+
+const statuses: { readonly [code: number]: number } = {
+  [ErrorCode.ParseError]: 400,
+  [ErrorCode.InvalidRequest]: 400,
+  [ErrorCode.MethodNotFound]: 404,
+  [ErrorCode.HeaderMismatch]: 400,
+  [ErrorCode.MissingRequiredClientCapability]: 400,
+  [ErrorCode.UnsupportedProtocolVersion]: 400,
+  [ErrorCode.LimitExceeded]: 429
+}
+
+/** The status of an answer to a modern request (ERR-03, ERR-08 to ERR-10, A32). */
+export const statusOf = (answer: JsonRpc.Response): number =>
+  "error" in answer ? (statuses[answer.error.code] ?? 200) : 200

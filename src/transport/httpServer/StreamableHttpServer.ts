@@ -1,0 +1,310 @@
+/**
+ * Streamable HTTP, server side: a request value in, a response value out. One endpoint serves both eras, request by
+ * request: with sessions and resumable streams up to 2025-11-25, and on its own from 2026-07-28 on.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
+import { Clock, type Context, Duration, Effect, type Fiber, Option, Predicate, type Scope } from "effect"
+import * as JsonRpc from "../../protocol/JsonRpc.ts"
+import type { McpError } from "../../protocol/McpError.ts"
+import { MetaKey } from "../../protocol/Meta.ts"
+import { Deadlines } from "../Deadlines.ts"
+import { EventStore, make as makeEventStore } from "../EventStore.ts"
+import * as StandardHeaders from "../StandardHeaders.ts"
+import type { Endpoint } from "./Endpoint.ts"
+import { make as makeEventStream } from "./EventStream.ts"
+import { eventStreamHeaders, Exchange, type Host } from "./Exchange.ts"
+import * as Guard from "./Guard.ts"
+import type { HttpRequest, HttpResponse } from "./HttpMessage.ts"
+import { type HttpSession, HttpSessions, type Options as SessionOptions } from "./HttpSessions.ts"
+import { KeepAlive } from "./KeepAlive.ts"
+import * as Refusal from "./Refusal.ts"
+import { parseEventId } from "./SessionStream.ts"
+
+/** Options of {@link make}. */
+export interface Options extends Guard.Options, SessionOptions {
+  /** The most bytes of a request body; more is refused with 413. Default 4 MiB. */
+  readonly maximumBodyBytes?: number | undefined
+  /** How long a request waits for its answer before its response becomes a stream. Default 100 milliseconds. */
+  readonly streamAfter?: Duration.Input | undefined
+  /** How often an open stream gets a comment. Default 15 seconds. */
+  readonly keepAlive?: Duration.Input | undefined
+  /** How long clients are told to wait before they reconnect to a stream (2025-11-25). Default 1 second. */
+  readonly retry?: Duration.Input | undefined
+}
+
+/** A server without a host. */
+export interface StreamableHttpServer {
+  /** Answers a request. Interrupting the effect means that the client is gone. */
+  readonly handle: (request: HttpRequest) => Effect.Effect<HttpResponse>
+}
+
+/** Makes a server for an endpoint. Closing the scope ends its sessions and streams. */
+export const make = <R>(
+  endpoint: Endpoint<R>,
+  options: Options = {}
+): Effect.Effect<StreamableHttpServer, never, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    const context = yield* Effect.context<R>()
+    const store = Option.getOrElse(yield* Effect.serviceOption(EventStore), () => makeEventStore())
+    const fibers = new Set<Fiber.Fiber<unknown, unknown>>()
+    const fork: Fork<R> = <A>(effect: Effect.Effect<A, never, R>): Fiber.Fiber<A> => {
+      const fiber = Effect.runForkWith(context)(effect)
+      if (fiber.pollUnsafe() === undefined) {
+        fibers.add(fiber)
+        fiber.addObserver(() => fibers.delete(fiber))
+      }
+      return fiber
+    }
+    const server = new Server(endpoint, options, yield* Clock.Clock, store, context, fork)
+    yield* Effect.addFinalizer(() => server.close(fibers))
+    return server
+  })
+
+const modernFrom = "2026-07-28"
+
+type Fork<R> = <A>(effect: Effect.Effect<A, never, R>) => Fiber.Fiber<A>
+
+class Server<R> implements StreamableHttpServer {
+  readonly #endpoint: Endpoint<R>
+  readonly #guard: Guard.Guard
+  readonly #sessions: HttpSessions
+  readonly #keepAlive: KeepAlive
+  readonly #host: Host
+  readonly #fork: Fork<R>
+  readonly #maximumBodyBytes: number
+
+  constructor(
+    endpoint: Endpoint<R>,
+    options: Options,
+    clock: Clock.Clock,
+    store: EventStore["Service"],
+    services: Context.Context<R>,
+    fork: Fork<R>
+  ) {
+    this.#endpoint = endpoint
+    this.#guard = new Guard.Guard(options)
+    this.#fork = fork
+    this.#maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024
+    const retry = Duration.toMillis(Duration.fromInputUnsafe(options.retry ?? Duration.seconds(1)))
+    this.#sessions = new HttpSessions(
+      (outlet) => Effect.provideContext(endpoint.open(outlet), services),
+      { ...options, store, retry, clock },
+      fork
+    )
+    const keepAlive = new KeepAlive(options.keepAlive ?? Duration.seconds(15), fork)
+    const deadlines = new Deadlines(clock, fork)
+    this.#keepAlive = keepAlive
+    this.#host = {
+      fork,
+      opened: (stream) => keepAlive.add(stream),
+      streamAfter: Duration.toMillis(Duration.fromInputUnsafe(options.streamAfter ?? Duration.millis(100))),
+      now: () => deadlines.now(),
+      schedule: (deadline) => deadlines.add(deadline),
+      unschedule: (deadline) => deadlines.remove(deadline)
+    }
+  }
+
+  readonly handle = (request: HttpRequest): Effect.Effect<HttpResponse> => {
+    const { headers } = request
+    const refused = this.#guard.refuse(headers)
+    if (refused !== undefined) return Effect.succeed(Refusal.response(403, Refusal.invalidRequest(refused)))
+    const cors = this.#guard.corsHeaders(headers)
+    const response = this.#route(request)
+    if (cors === undefined) return response
+    return Effect.map(response, (plain) => ({ ...plain, headers: { ...plain.headers, ...cors } }))
+  }
+
+  /** Interrupts what is running, ends all sessions and streams. */
+  close(fibers: ReadonlySet<Fiber.Fiber<unknown, unknown>>): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      yield* this.#sessions.closeAll
+      for (const fiber of fibers) fiber.interruptUnsafe()
+      this.#keepAlive.end()
+    })
+  }
+
+  #route(request: HttpRequest): Effect.Effect<HttpResponse> {
+    switch (request.method) {
+      case "POST":
+        return this.#post(request)
+      case "GET":
+        return this.#endpoint.legacy.length === 0 ? Refusal.methodNotAllowed("POST") : this.#get(request)
+      case "DELETE":
+        return this.#endpoint.legacy.length === 0 ? Refusal.methodNotAllowed("POST") : this.#delete(request)
+      case "OPTIONS": {
+        const headers = this.#guard.preflightHeaders(request.headers)
+        if (headers !== undefined) return Effect.succeed({ status: 204, headers })
+      }
+    }
+    return Refusal.methodNotAllowed(this.#endpoint.legacy.length === 0 ? "POST" : "POST, GET, DELETE")
+  }
+
+  #post(request: HttpRequest): Effect.Effect<HttpResponse> {
+    const refused = Refusal.ofPostHeaders(request.headers)
+    if (refused !== undefined) return Effect.succeed(refused)
+    const length = Number(request.headers["content-length"])
+    if (length > this.#maximumBodyBytes) return Effect.succeed(Refusal.tooLarge(this.#maximumBodyBytes))
+    return Effect.matchEffect(request.body(this.#maximumBodyBytes), {
+      onSuccess: (bytes) => this.#message(request, readMessage(bytes)),
+      onFailure: (error: McpError) =>
+        Effect.succeed(
+          error.reason._tag === "LimitExceeded"
+            ? Refusal.tooLarge(this.#maximumBodyBytes)
+            : Refusal.response(400, Refusal.parseError("The request body could not be read"))
+        )
+    })
+  }
+
+  #message(request: HttpRequest, message: JsonRpc.Incoming): Effect.Effect<HttpResponse> {
+    if (message instanceof JsonRpc.Malformed) return Effect.succeed(Refusal.response(400, message.error, message.id))
+    const version = request.headers["mcp-protocol-version"]
+    if (this.#endpoint.legacy.length === 0 && version === undefined) {
+      return Effect.succeed(Refusal.withoutVersion(message, this.#endpoint.modern))
+    }
+    if (JsonRpc.isRequest(message)) {
+      const meta = message.params?._meta
+      if (Predicate.isObject(meta) && MetaKey.protocolVersion in meta) return this.#modern(request, message, meta)
+      if (this.#isModernVersion(version)) {
+        return Effect.succeed(Refusal.response(400, Refusal.missingMeta, message.id))
+      }
+      return message.method === "initialize" ? this.#initialize(request, message) : this.#legacy(request, message)
+    }
+    // Closing the stream is what cancels a modern request, so no notification has anything to say (HTTP-43).
+    if (this.#isModernVersion(version)) return Effect.succeed(accepted)
+    return this.#legacy(request, message)
+  }
+
+  // An unknown version that is not older than the first modern one can't mean a session.
+  #isModernVersion(version: string | undefined): boolean {
+    return version !== undefined && !this.#endpoint.legacy.includes(version) && version >= modernFrom
+  }
+
+  #modern(
+    request: HttpRequest,
+    message: JsonRpc.Request,
+    meta: { readonly [key: string]: unknown }
+  ): Effect.Effect<HttpResponse> {
+    const { headers, principal } = request
+    const mismatch = Refusal.ofModernVersion(headers, meta)
+    if (mismatch !== undefined) return Effect.succeed(Refusal.response(400, mismatch, message.id))
+    if (this.#endpoint.modern.includes(meta[MetaKey.protocolVersion] as string)) {
+      const problem = StandardHeaders.check(message, (name) => headers[name.toLowerCase()])
+      if (problem !== undefined) {
+        return Effect.succeed(Refusal.response(400, Refusal.headerMismatch(problem), message.id))
+      }
+    }
+    let fiber: Fiber.Fiber<void> | undefined
+    const exchange = new Exchange({
+      host: this.#host,
+      headers,
+      principal,
+      status: Refusal.statusOf,
+      // Nobody waits for the answer any more: that is how a modern request is cancelled (HTTP-18).
+      onGone: () => fiber?.interruptUnsafe()
+    })
+    return exchange.response(() => {
+      fiber = this.#fork(Effect.flatMap(this.#endpoint.answer(message, exchange), exchange.send))
+    })
+  }
+
+  #initialize(request: HttpRequest, message: JsonRpc.Request): Effect.Effect<HttpResponse> {
+    return Effect.gen({ self: this }, function* () {
+      const session = yield* this.#sessions.open(request.principal)
+      if (session === undefined) return Refusal.response(503, Refusal.tooManySessions, message.id)
+      const response = yield* this.#exchange(request, message, session, { "mcp-session-id": session.id })
+      if (session.peer.revision !== undefined) return response
+      // It was no good, so there is no session.
+      yield* this.#sessions.close(session)
+      const { "mcp-session-id": _, ...headers } = response.headers
+      return { ...response, headers }
+    })
+  }
+
+  #legacy(request: HttpRequest, message: JsonRpc.Message): Effect.Effect<HttpResponse> {
+    const session = this.#session(request, JsonRpc.isRequest(message) ? message.id : undefined)
+    if (!isSession(session)) return Effect.succeed(session)
+    if (JsonRpc.isRequest(message)) return this.#exchange(request, message, session)
+    const outlet = { send: () => Effect.void, headers: request.headers, principal: request.principal }
+    return Effect.as(session.peer.receive(message, outlet), accepted)
+  }
+
+  /** The session that a request names, or why it can't go on. */
+  #session(request: HttpRequest, id?: JsonRpc.RequestId): HttpSession | HttpResponse {
+    const version = request.headers["mcp-protocol-version"]
+    if (version !== undefined && !this.#endpoint.legacy.includes(version)) {
+      return Refusal.response(400, Refusal.unsupportedHeader(version, this.#endpoint.legacy), id)
+    }
+    const name = request.headers["mcp-session-id"]
+    if (name === undefined) return Refusal.response(400, Refusal.missingSession, id)
+    return this.#sessions.find(name, request.principal) ?? Refusal.response(404, Refusal.unknownSession, id)
+  }
+
+  #exchange(
+    request: HttpRequest,
+    message: JsonRpc.Request,
+    session: HttpSession,
+    responseHeaders?: { readonly [name: string]: string }
+  ): Effect.Effect<HttpResponse> {
+    const exchange = new Exchange({
+      host: this.#host,
+      headers: request.headers,
+      principal: request.principal,
+      status: () => 200,
+      responseHeaders,
+      sessionStream: () => {
+        session.prune(64)
+        return session.stream()
+      },
+      // The client may come back for the answer; leaving is not cancelling (HTTP-17).
+      onGone: () => {}
+    })
+    return exchange.response(() => {
+      this.#fork(session.peer.receive(message, exchange))
+    })
+  }
+
+  #get(request: HttpRequest): Effect.Effect<HttpResponse> {
+    const { headers } = request
+    if (!Refusal.accepts(headers.accept, "text/event-stream")) {
+      return Effect.succeed(Refusal.response(406, Refusal.invalidRequest("Accept must include text/event-stream")))
+    }
+    const session = this.#session(request)
+    if (!isSession(session)) return Effect.succeed(session)
+    const last = headers["last-event-id"]
+    const event = last === undefined ? undefined : parseEventId(last)
+    const stream = last === undefined ? session.standalone : event && session.streams.get(event.stream)
+    if (stream === undefined) return Effect.succeed(Refusal.response(400, Refusal.unknownEvent))
+    const connection = makeEventStream(() => {})
+    this.#keepAlive.add(connection)
+    const response = { status: 200, headers: eventStreamHeaders, body: connection }
+    // Events are written while the host already sends what there is; the head does not wait for them (BUG-34).
+    const connect = stream.connect(connection, event?.sequence)
+    return Effect.suspend(() => {
+      const fiber = this.#fork(connect)
+      const exit = fiber.pollUnsafe()
+      const missing = exit?._tag === "Success" && !exit.value
+      return Effect.succeed(missing ? Refusal.response(400, Refusal.unknownEvent) : response)
+    })
+  }
+
+  #delete(request: HttpRequest): Effect.Effect<HttpResponse> {
+    const session = this.#session(request)
+    if (!isSession(session)) return Effect.succeed(session)
+    return Effect.as(this.#sessions.close(session), { status: 204, headers: {} })
+  }
+}
+
+const accepted: HttpResponse = { status: 202, headers: {} }
+
+const isSession = (value: HttpSession | HttpResponse): value is HttpSession => "peer" in value
+
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
+const readMessage = (bytes: Uint8Array): JsonRpc.Incoming => {
+  try {
+    return JsonRpc.parse(decoder.decode(bytes))
+  } catch {
+    return new JsonRpc.Malformed(Refusal.parseError("The request body is not UTF-8"))
+  }
+}

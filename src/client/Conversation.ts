@@ -6,7 +6,7 @@ import { type Duration, Effect, Result, Semaphore } from "effect"
 import { type Members, type RequestId } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { ClientRequests, LoggingLevel, Meta } from "../protocol/index.ts"
-import { findNotification, findRequest } from "../revision/Revision.ts"
+import { findNotification } from "../revision/Revision.ts"
 import type { RequestOptions as SessionOptions } from "../session/Session.ts"
 import { missingCapability } from "./Gate.ts"
 import { modernMeta } from "./ModernMeta.ts"
@@ -151,7 +151,7 @@ export class Conversation {
         if (this.#agreement !== forgotten) return Effect.void
         return Effect.flatMap(initialize(forgotten.link, this.#settings), (agreement) => {
           this.#agreement = agreement
-          return Effect.forEach(this.renewals, Effect.ignore, { discard: true })
+          return Effect.forEach(this.renewals, (renewal) => Effect.ignore(renewal), { discard: true })
         })
       })
     )

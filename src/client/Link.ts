@@ -2,7 +2,7 @@
  * One connection to a server, with the session on it. A client that was cut off while it was finding out the era opens
  * another one.
  */
-import { Effect, Exit, Scope } from "effect"
+import { Deferred, Effect, Exit, Scope } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { Revision } from "../revision/Revision.ts"
@@ -21,6 +21,8 @@ export interface Link {
   readonly session: Session
   /** Hangs up. Calls that wait for an answer fail. */
   readonly close: Effect.Effect<void>
+  /** Waits until the connection has ended, and says why. */
+  readonly ended: Effect.Effect<McpError>
   /** The revision that was agreed on, once it was. */
   revision: Revision | undefined
 }
@@ -51,14 +53,22 @@ const connect = Effect.fnUntraced(function* (
     // `initialize` is never cancelled (CANC-02); neither is the probe, which a legacy server must not hear more of.
     cancellable: (method) => method !== "initialize" && (method !== "server/discover" || link.revision !== undefined)
   })
-  const link: Link = { session, close: Scope.close(scope, Exit.void), revision: undefined }
+  const ended = yield* Deferred.make<McpError>()
+  const link: Link = {
+    session,
+    close: Scope.close(scope, Exit.void),
+    ended: Deferred.await(ended),
+    revision: undefined
+  }
+  const end = (reason: McpError) => Effect.andThen(session.close(reason), Deferred.succeed(ended, reason))
+  yield* Effect.addFinalizer(() => Deferred.succeed(ended, McpError.closed("The client has hung up")))
   const run = connection.run((message) =>
     mustIgnore(link, message) ? logStray(message) : session.receive(message)
   )
   yield* Effect.forkScoped(
     Effect.matchEffect(run, {
-      onSuccess: () => session.close(McpError.closed("The server has closed the connection")),
-      onFailure: (error) => session.close(error)
+      onSuccess: () => end(McpError.closed("The server has closed the connection")),
+      onFailure: end
     }),
     { startImmediately: true }
   )

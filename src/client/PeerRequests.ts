@@ -2,7 +2,7 @@
  * Answering what a server asks: as requests of its own up to 2025-11-25, inside `input_required` results from 2026-07-28
  * on. Both come here, in the canonical model.
  */
-import { type Context, Effect, Result } from "effect"
+import { type Context, Effect, Result, Schema } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type {
@@ -18,6 +18,18 @@ import * as FormAnswer from "./FormAnswer.ts"
 import type { Handlers } from "./Handlers.ts"
 import { toolResultProblem } from "./SamplingMessages.ts"
 
+/** The server asks for something that this client did not declare. `code` is what JSON-RPC says to that. */
+export class Undeclared extends Schema.TaggedError<Undeclared>()("Undeclared", {
+  code: Schema.Number,
+  message: Schema.String
+}) {}
+
+const noHandler = (method: string) =>
+  new Undeclared({ code: JsonRpc.ErrorCode.MethodNotFound, message: `Method not found: ${method}` })
+
+const noSuchMode = (what: string) =>
+  new Undeclared({ code: JsonRpc.ErrorCode.InvalidParams, message: `This client did not declare ${what}` })
+
 /** Answers the questions of a server. */
 export class PeerRequests {
   readonly #handlers: Handlers<never>
@@ -27,7 +39,10 @@ export class PeerRequests {
     this.#handlers = provided(handlers, services)
   }
 
-  /** Answers a request of a legacy server, in the JSON of its revision. */
+  /**
+   * Answers a request of a legacy server, in the JSON of its revision. What was not declared is refused with the codes of
+   * the specification (ELIC-05, SAMP-08, ROOT-07).
+   */
   respond(revision: Revision, request: JsonRpc.Request): Effect.Effect<JsonRpc.Members, McpError> {
     const { method } = request
     const codec = findRequest(revision.serverRequests, method)
@@ -41,14 +56,16 @@ export class PeerRequests {
     }
     // The codec of this method has read the params.
     const question = { method, params: params.success } as InputRequest
-    return Effect.map(this.answer(question), (result) => codec.result.encode(result))
+    return this.answer(question).pipe(
+      Effect.map((result) => codec.result.encode(result)),
+      Effect.catchTag("Undeclared", ({ code, message }) => Effect.fail(McpError.protocol(code, message)))
+    )
   }
 
-  /**
-   * Answers a question. Fails with the JSON-RPC error that the specification has for a question that was not declared
-   * (ELIC-05, SAMP-08, ROOT-07), and with the failure of the handler.
-   */
-  answer(question: InputRequest): Effect.Effect<ElicitResult | CreateMessageResult | ListRootsResult, McpError> {
+  /** Answers a question. */
+  answer(
+    question: InputRequest
+  ): Effect.Effect<ElicitResult | CreateMessageResult | ListRootsResult, McpError | Undeclared> {
     switch (question.method) {
       case "elicitation/create":
         return this.#elicit(question.params)
@@ -65,7 +82,7 @@ export class PeerRequests {
     return (method === "roots/list" ? roots : sample) !== undefined
   }
 
-  #elicit(params: ElicitRequestParams): Effect.Effect<ElicitResult, McpError> {
+  #elicit(params: ElicitRequestParams): Effect.Effect<ElicitResult, McpError | Undeclared> {
     const { elicit, elicitUrl } = this.#handlers
     if (params.mode === "url") {
       if (elicitUrl !== undefined) return Effect.map(elicitUrl(params), FormAnswer.withoutContent)
@@ -74,24 +91,24 @@ export class PeerRequests {
     }
     return Effect.fail(
       elicit === undefined && elicitUrl === undefined
-        ? McpError.methodNotFound("elicitation/create")
-        : McpError.invalidParams(`This client did not declare elicitation by ${params.mode ?? "form"}`)
+        ? noHandler("elicitation/create")
+        : noSuchMode(`elicitation by ${params.mode ?? "form"}`)
     )
   }
 
-  #sample(params: CreateMessageRequestParams): Effect.Effect<CreateMessageResult, McpError> {
+  #sample(params: CreateMessageRequestParams): Effect.Effect<CreateMessageResult, McpError | Undeclared> {
     const { sample, sampling } = this.#handlers
-    if (sample === undefined) return Effect.fail(McpError.methodNotFound("sampling/createMessage"))
+    if (sample === undefined) return Effect.fail(noHandler("sampling/createMessage"))
     if ((params.tools !== undefined || params.toolChoice !== undefined) && sampling?.tools !== true) {
-      return Effect.fail(McpError.invalidParams("This client did not declare sampling.tools"))
+      return Effect.fail(noSuchMode("sampling.tools"))
     }
     const problem = toolResultProblem(params.messages)
     return problem === undefined ? sample(params) : Effect.fail(McpError.invalidParams(problem))
   }
 
-  #roots(): Effect.Effect<ListRootsResult, McpError> {
+  #roots(): Effect.Effect<ListRootsResult, McpError | Undeclared> {
     const { roots } = this.#handlers
-    if (roots === undefined) return Effect.fail(McpError.methodNotFound("roots/list"))
+    if (roots === undefined) return Effect.fail(noHandler("roots/list"))
     return Effect.flatMap(roots, (list) => {
       const other = list.find(({ uri }) => !uri.startsWith("file://"))
       return other === undefined

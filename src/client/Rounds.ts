@@ -5,7 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
 import { Effect } from "effect"
-import { ErrorCode, type Members } from "../protocol/JsonRpc.ts"
+import type { Members } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import {
   type CompleteResultOf,
@@ -50,11 +50,8 @@ export class Rounds {
   ): Effect.fn.Return<Outcome<CompleteResultOf<Method>>, McpError> {
     let sent = params
     for (let round = 0; ; round++) {
-      const result: CompleteResultOf<Method> | InputRequiredResult = yield* this.#conversation.request(
-        method,
-        sent,
-        options
-      )
+      const result = yield* this.#conversation.request(method, sent, options)
+      // What asks for no input is the result for good.
       if (!isInputRequired(result)) return { result: result as CompleteResultOf<Method>, asked: round > 0 }
       if (round === this.#most) {
         return yield* McpError.limit("rounds", `The server has asked for input ${round + 1} times during one ${method}`)
@@ -77,23 +74,17 @@ export class Rounds {
     const requests = Object.entries(inputRequests ?? {})
     if (requests.length === 0) return Effect.succeed(undefined)
     const answers = requests.map(([key, question]) =>
-      Effect.map(Effect.mapError(this.#questions.answer(question), asUnsupported), (answer) => [
-        key,
-        encodeAnswer(revision, question, answer)
-      ] as const)
+      Effect.map(this.#questions.answer(question), (answer) => [key, encodeAnswer(revision, question, answer)] as const)
     )
-    return Effect.map(Effect.all(answers, { concurrency: "unbounded" }), (entries) => Object.fromEntries(entries))
+    return Effect.all(answers, { concurrency: "unbounded" }).pipe(
+      Effect.map((entries) => Object.fromEntries(entries)),
+      // In this era no error can be sent to the server, so whoever called is told (MRTR-19).
+      Effect.catchTag("Undeclared", ({ message }) =>
+        Effect.fail(McpError.unsupported(`The server asks for what this client can't give. ${message}`))
+      )
+    )
   }
 }
 
 const encodeAnswer = (revision: Revision, { method }: InputRequest, answer: Members): Members =>
   findRequest(revision.serverRequests, method)?.result.encode(answer) ?? answer
-
-/** No error can be sent to the server in this era, so whoever called is told (MRTR-19). */
-const asUnsupported = (error: McpError): McpError => {
-  const { reason } = error
-  if (reason._tag !== "ProtocolFailure") return error
-  return reason.code === ErrorCode.MethodNotFound || reason.code === ErrorCode.InvalidParams
-    ? McpError.unsupported(`The server asks for something that this client did not declare: ${reason.message}`)
-    : error
-}

@@ -38,6 +38,8 @@ export class CallContext extends Context.Service<
     readonly logLevel: LoggingLevel | undefined
     /** Sends a notification that belongs to this call. */
     readonly notify: (method: string, params: { readonly [member: string]: unknown }) => Effect.Effect<void>
+    /** Ends the connection that waits for the answer, where the client can come back for it. See `Polling`. */
+    readonly disconnect: Effect.Effect<void>
     /** Asks the peer, in the way of its revision. Handlers use `Peer` instead. */
     readonly ask: (question: Question) => Effect.Effect<unknown, McpError>
     /** What `Step.run` has remembered of earlier rounds, and what it is to remember. */

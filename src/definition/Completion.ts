@@ -19,4 +19,10 @@ export type Completer<out R> = (
 ) => Effect.Effect<ReadonlyArray<string>, McpError, R>
 
 /** Completers by argument name. */
-export type Completers<Name extends string, out R> = { readonly [K in Name]?: Completer<R> | undefined }
+export type Completers<Name extends string> = { readonly [K in Name]?: Completer<unknown> | undefined }
+
+/** What completers need. */
+export type CompletersNeeds<C> = { [K in keyof C]: C[K] extends Completer<infer R> ? R : never }[keyof C]
+
+/** Refuses completers for arguments that are not there. */
+export type Known<C, Name extends string> = C & { readonly [K in Exclude<keyof C, Name>]: never }

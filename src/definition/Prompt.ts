@@ -15,19 +15,21 @@ import type {
   PromptMessage
 } from "../protocol/index.ts"
 import type { CallContext } from "./CallContext.ts"
-import type { Completer, Completers } from "./Completion.ts"
+import type { Completer, Completers, CompletersNeeds, Known } from "./Completion.ts"
 
 /** The arguments of a prompt: an object whose members are strings on the wire. */
 export type Arguments = Schema.Codec<unknown, { readonly [name: string]: string | undefined }, never, never>
 
+type ArgumentName<A extends Schema.Top> = keyof A["Encoded"] & string
+
 /** Options of {@link make}. */
-export interface Options<A extends Schema.Top, RC = never> {
+export interface Options<A extends Schema.Top, C extends Completers<ArgumentName<A>> = {}> {
   readonly title?: string | undefined
   readonly description?: string | undefined
   /** The arguments; descriptions and titles come from annotations. Default: none. */
   readonly arguments?: A | undefined
   /** Suggestions for the arguments. */
-  readonly complete?: Completers<keyof A["Encoded"] & string, RC> | undefined
+  readonly complete?: Known<C, ArgumentName<A>> | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
   readonly meta?: Meta | undefined
 }
@@ -60,12 +62,17 @@ type NoArguments = Schema.Struct<{}>
  * )
  * ```
  */
-export const make = <A extends Arguments & Schema.Top = NoArguments, E extends McpError = never, R = never, RC = never>(
+export const make = <
+  A extends Arguments & Schema.Top = NoArguments,
+  E extends McpError = never,
+  R = never,
+  C extends Completers<ArgumentName<A>> = {}
+>(
   name: string,
-  options: Options<A, RC>,
+  options: Options<A, C>,
   handler: (args: A["Type"]) => Effect.Effect<ReadonlyArray<PromptMessage> | GetPromptResult, E, R>
-): Handled<Exclude<R, CallContext | Scope.Scope> | RC> => {
-  type Needs = Exclude<R, CallContext | Scope.Scope> | RC
+): Handled<Exclude<R, CallContext | Scope.Scope> | CompletersNeeds<C>> => {
+  type Needs = Exclude<R, CallContext | Scope.Scope> | CompletersNeeds<C>
   const schema = options.arguments ?? (Schema.Struct({}) as unknown as A) // the default of the type parameter
   const described = argumentsOf(name, schema)
   const decode = Schema.decodeUnknownResult(schema as unknown as Schema.Codec<A["Type"]>, { errors: "all" })

@@ -17,7 +17,7 @@ import type {
   ResourceTemplate as TemplateDescription
 } from "../protocol/index.ts"
 import type { CallContext } from "./CallContext.ts"
-import type { Completer, Completers } from "./Completion.ts"
+import type { Completer, Completers, CompletersNeeds, Known } from "./Completion.ts"
 
 /** There is nothing to read under this URI. Becomes the error that the peer's revision has for it. */
 export class NotFound extends Schema.TaggedError<NotFound>()("ResourceNotFound", { uri: Schema.String }) {
@@ -52,15 +52,16 @@ export interface Options<R = never> extends Details {
 }
 
 /** Options of {@link template}. */
-export interface TemplateOptions<Variable extends string, RC = never, RS = never> extends Details {
+export interface TemplateOptions<
+  T extends string,
+  C extends Completers<UriTemplate.Variables<T>> = {},
+  RS = never
+> extends Details {
   /** Suggestions for the template's variables. */
-  readonly complete?: Completers<Variable, RC> | undefined
+  readonly complete?: Known<C, UriTemplate.Variables<T>> | undefined
   /** Emits whenever the resource with these variables has changed. Runs only while a peer subscribes to it. */
-  readonly changes?: ((variables: Variables<Variable>) => Stream.Stream<unknown, never, RS>) | undefined
+  readonly changes?: ((variables: UriTemplate.MatchOf<T>) => Stream.Stream<unknown, never, RS>) | undefined
 }
-
-/** The variables of a template, decoded; a list where the template says `*`. */
-export type Variables<Variable extends string> = { readonly [K in Variable]: string }
 
 /** A resource that a server offers. `R` is what reading it needs. */
 export interface Fixed<out R> {
@@ -109,7 +110,7 @@ export const make = <E extends ReadError, R, RS = never>(
   uri: string,
   options: Options<RS>,
   read: Effect.Effect<ReadOutput, E, R>
-): Fixed<Exclude<R, CallContext | Scope.Scope> | RS> => ({
+): Fixed<Exclude<R, CallContext | Scope.Scope> | NoInfer<RS>> => ({
   _tag: "Resource",
   key: uri,
   description: {
@@ -136,12 +137,18 @@ export const make = <E extends ReadError, R, RS = never>(
  * )
  * ```
  */
-export const template = <const T extends string, E extends ReadError, R, RC = never, RS = never>(
+export const template = <
+  const T extends string,
+  E extends ReadError,
+  R,
+  C extends Completers<UriTemplate.Variables<T>> = {},
+  RS = never
+>(
   uriTemplate: T,
-  options: TemplateOptions<UriTemplate.Variables<T>, RC, RS>,
-  read: (variables: Variables<UriTemplate.Variables<T>>) => Effect.Effect<ReadOutput, E, R>
-): Template<Exclude<R, CallContext | Scope.Scope> | RC | RS> => {
-  type Needs = Exclude<R, CallContext | Scope.Scope> | RC | RS
+  options: TemplateOptions<T, C, RS>,
+  read: (variables: UriTemplate.MatchOf<T>) => Effect.Effect<ReadOutput, E, R>
+): Template<Exclude<R, CallContext | Scope.Scope> | CompletersNeeds<C> | NoInfer<RS>> => {
+  type Needs = Exclude<R, CallContext | Scope.Scope> | CompletersNeeds<C> | RS
   const parsed = UriTemplate.parse(uriTemplate)
   if (Result.isFailure(parsed)) throw new TypeError(`"${uriTemplate}" is not a URI template: ${parsed.failure}`)
   return {
@@ -151,7 +158,7 @@ export const template = <const T extends string, E extends ReadError, R, RC = ne
     match: (uri) =>
       Result.map(UriTemplate.match(parsed.success, uri), (variables): Match<Needs> | undefined => {
         if (variables === undefined) return undefined
-        const known = variables as Variables<UriTemplate.Variables<T>> // the type computes what `match` finds
+        const known = variables as UriTemplate.MatchOf<T> // the type computes what `match` finds
         return {
           read: contentsOf(
             uri,

@@ -1,7 +1,7 @@
 /**
  * Answering one request of a peer: from the JSON of its revision to an operation, and back.
  */
-import { Effect, Result, type Scope } from "effect"
+import { Context, Effect, Result, Scope } from "effect"
 import { CallContext } from "../definition/CallContext.ts"
 import type { Question } from "../definition/Question.ts"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
@@ -55,7 +55,14 @@ export const perform = <R>(
   const call = callContext(runtime, request, asker, outlet, sender.send)
   const handler = through(runtime, run, request.method, params)
   const logged = call.logLevel === undefined ? handler : forwardLogs(handler, call.logLevel)
-  return Effect.onExit(Effect.scoped(Effect.provideService(logged, CallContext, call)), sender.end)
+  const scope = Scope.makeUnsafe()
+  const provided = Effect.updateContext(logged, (context: Context.Context<R>) =>
+    Context.add(Context.add(context, CallContext, call), Scope.Scope, scope)
+  )
+  return Effect.onExit(provided, (exit) => {
+    sender.end()
+    return scope.state._tag === "Empty" ? Effect.void : Scope.close(scope, exit)
+  })
 }
 
 /** What a handler, or a catalog, may know of a call. */
@@ -75,6 +82,7 @@ export const callContext = <R>(
   headers: outlet.headers,
   logLevel: runtime.server.logging ? asker.logLevel : undefined,
   notify,
+  disconnect: outlet.disconnect ?? Effect.void,
   ask: asker.ask,
   steps: asker.steps
 })
@@ -85,7 +93,7 @@ const through = <R>(
   method: string,
   params: JsonRpc.Members
 ): Effect.Effect<JsonRpc.Members, McpError, R | CallContext | Scope.Scope> => {
-  let handler = Effect.suspend(() => run(params as never)) // the codec of this method has read them
+  let handler = run(params as never) // the codec of this method has read them
   const around = runtime.server.middleware
   for (let index = around.length - 1; index >= 0; index--) {
     // What the handler needs is provided with the whole chain; a middleware need not know of it.
@@ -120,8 +128,7 @@ class NotificationSender {
       return Effect.ignore(this.#outlet.send({ jsonrpc: "2.0", method, params: codec.params.encode(params) }))
     })
 
-  readonly end = (): Effect.Effect<void> =>
-    Effect.sync(() => {
-      this.#ended = true
-    })
+  end(): void {
+    this.#ended = true
+  }
 }

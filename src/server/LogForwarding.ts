@@ -28,7 +28,7 @@ const minimums: { readonly [level in LoggingLevel]: LogLevel.LogLevel } = {
 }
 
 /** Causes stay on this side: they hold what a peer must not see (LOG-07). */
-const forwarding = Logger.make<unknown, void>(({ fiber, logLevel, message }) => {
+const forwarding: Logger.Logger<unknown, unknown> = Logger.make(({ fiber, logLevel, message }) => {
   const call = Context.getOrUndefined(fiber.context, CallContext)
   const level = levels[logLevel]
   if (call?.logLevel === undefined || level === undefined || !isAtLeast(level, call.logLevel)) return
@@ -40,19 +40,26 @@ const forwarding = Logger.make<unknown, void>(({ fiber, logLevel, message }) => 
   Effect.runForkWith(fiber.context)(call.notify("notifications/message", { level, data: data ?? null }))
 })
 
-/** Runs a handler so that what it logs is sent to the peer as well. */
+/** Adds the forwarding to the loggers of a server, once for all of its calls. */
+export const withForwarding = <R>(services: Context.Context<R>): Context.Context<R> => {
+  const loggers = new Set<Logger.Logger<unknown, unknown>>(Context.get(services, Logger.CurrentLoggers))
+  return Context.add(services, Logger.CurrentLoggers, loggers.add(forwarding)) as Context.Context<R>
+}
+
+/** Runs a handler so that the peer gets what it asked for, even where this side's own loggers show less. */
 export const forwardLogs = <A, E, R>(handler: Effect.Effect<A, E, R>, wanted: LoggingLevel): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
+    const minimum = minimums[wanted]
     const own = fiber.getRef(References.MinimumLogLevel)
-    const loggers = fiber.getRef(Logger.CurrentLoggers)
-    const lowered = LogLevel.isLessThan(minimums[wanted], own)
-    // The peer may want more than this side's own loggers are set to show.
-    const all = new Set<Logger.Logger<unknown, unknown>>(
-      lowered ? [...loggers].map((logger) => from(own, logger)) : loggers
+    if (!LogLevel.isLessThan(minimum, own)) return handler
+    const loggers = new Set<Logger.Logger<unknown, unknown>>()
+    for (const logger of fiber.getRef(Logger.CurrentLoggers)) {
+      loggers.add(logger === forwarding ? logger : from(own, logger))
+    }
+    return handler.pipe(
+      Effect.provideService(Logger.CurrentLoggers, loggers),
+      Effect.provideService(References.MinimumLogLevel, minimum)
     )
-    all.add(forwarding)
-    const forwarded = Effect.provideService(handler, Logger.CurrentLoggers, all)
-    return lowered ? Effect.provideService(forwarded, References.MinimumLogLevel, minimums[wanted]) : forwarded
   })
 
 const from = (minimum: LogLevel.LogLevel, logger: Logger.Logger<unknown, unknown>): Logger.Logger<unknown, unknown> =>

@@ -10,6 +10,7 @@ import type { ServerCapabilities } from "../protocol/index.ts"
 import type { Revision } from "../revision/Revision.ts"
 import { revisions as known } from "../revision/Revisions.ts"
 import { make as makeRequestState, RequestState, type Sealing } from "../session/RequestState.ts"
+import { withForwarding } from "./LogForwarding.ts"
 import type { McpServer } from "./McpServer.ts"
 import { complete } from "./operations/completion.ts"
 import { discover } from "./operations/discover.ts"
@@ -44,7 +45,7 @@ export const make = <R>(server: McpServer<R>): Effect.Effect<ServerRuntime<R>, n
     yield* Effect.addFinalizer(() => Deferred.succeed(closing, undefined))
     const runtime: ServerRuntime<R> = {
       server,
-      services,
+      services: server.logging ? withForwarding(services) : services,
       capabilities: capabilitiesOf(server),
       revisions: revisionsOf(server.revisions),
       requestState: Option.isSome(shared) ? shared.value : yield* makeRequestState(),

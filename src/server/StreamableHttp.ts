@@ -7,7 +7,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
-import { type Context, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { McpError } from "../protocol/McpError.ts"
 import { respond } from "../session/respond.ts"
@@ -31,7 +31,11 @@ export const make = <R>(
   server: McpServer<R>,
   options: Core.Options = {}
 ): Effect.Effect<Core.StreamableHttpServer, never, R | Scope.Scope> =>
-  Effect.flatMap(ServerRuntime.make(server), (runtime) => Core.make(endpointOf(runtime), options))
+  Effect.flatMap(ServerRuntime.make(server), (runtime) =>
+    Effect.updateContext(Core.make(endpointOf(runtime), options), (context: Context.Context<R | Scope.Scope>) =>
+      Context.merge(context, runtime.services)
+    )
+  )
 
 const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => {
   const versions = (era: "legacy" | "modern") =>
@@ -39,7 +43,7 @@ const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => 
   return {
     modern: versions("modern"),
     legacy: versions("legacy"),
-    answer: (request, outlet) => respond(request, ModernRequest.answer(runtime, request, outlet)),
+    answer: (request, outlet, reply) => respond(request, ModernRequest.answer(runtime, request, outlet), reply),
     open: (outlet) => ServerPeer.open(runtime, outlet, { sharedIds: true })
   }
 }

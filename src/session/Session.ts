@@ -298,20 +298,32 @@ export class Session<R = never> {
     const refused = this.#refuse(request)
     if (refused !== undefined) return Effect.ignore(outlet.send(JsonRpc.error(request.id, refused)))
     this.#inFlight++
-    const fiber = this.#run(this.#answer(request, outlet))
-    if (fiber.pollUnsafe() !== undefined) {
-      this.#inFlight--
-      return this.#blocked === 0 ? Effect.void : this.#readable()
-    }
-    let fibers = this.#working.get(request.id)
-    if (fibers === undefined) this.#working.set(request.id, (fibers = new Set()))
+    const work = { replying: false }
+    const fiber = this.#run(this.#answer(request, outlet, work))
+    if (fiber.pollUnsafe() !== undefined) this.#finished(work)
+    else this.#watch(request.id, fiber, work)
+    return this.#blocked < this.#options.limits.answersUnread ? Effect.void : this.#readable()
+  }
+
+  #watch(id: JsonRpc.RequestId, fiber: Fiber.Fiber<void>, work: { readonly replying: boolean }): void {
+    let fibers = this.#working.get(id)
+    if (fibers === undefined) this.#working.set(id, (fibers = new Set()))
     fibers.add(fiber)
     fiber.addObserver(() => {
-      this.#inFlight--
       fibers.delete(fiber)
-      if (fibers.size === 0 && this.#working.get(request.id) === fibers) this.#working.delete(request.id)
+      if (fibers.size === 0 && this.#working.get(id) === fibers) this.#working.delete(id)
+      this.#finished(work)
     })
-    return this.#blocked === 0 ? Effect.void : this.#readable()
+  }
+
+  #finished(work: { readonly replying: boolean }): void {
+    this.#inFlight--
+    if (!work.replying) return
+    this.#blocked--
+    if (this.#unblocked.length === 0 || this.#blocked >= this.#options.limits.answersUnread) return
+    const resumed = this.#unblocked
+    this.#unblocked = []
+    for (const resume of resumed) resume()
   }
 
   #refuse(request: JsonRpc.Request): JsonRpc.ErrorObject | undefined {
@@ -328,31 +340,16 @@ export class Session<R = never> {
     return undefined
   }
 
-  #answer(request: JsonRpc.Request, outlet: Outlet): Effect.Effect<void, never, R> {
-    return Effect.flatMap(respond(request, this.#options.onRequest(request, outlet)), (answer) =>
-      this.#reply(answer, outlet)
-    )
-  }
-
-  // Counts the answers that wait for a slow reader: while there are many, nothing more is read from it.
-  #reply(message: JsonRpc.Message, outlet: Outlet): Effect.Effect<void> {
-    const send = Effect.ignore(outlet.send(message))
-    return Effect.suspend(() => {
+  // Answers that wait for a slow reader are counted: while there are many, nothing more is read from it.
+  #answer(request: JsonRpc.Request, outlet: Outlet, work: { replying: boolean }): Effect.Effect<void, never, R> {
+    return respond(request, this.#options.onRequest(request, outlet), (answer) => {
+      work.replying = true
       this.#blocked++
-      return Effect.onExit(send, () => {
-        this.#blocked--
-        if (this.#unblocked.length > 0 && this.#blocked < this.#options.limits.answersUnread) {
-          const resumed = this.#unblocked
-          this.#unblocked = []
-          for (const resume of resumed) resume()
-        }
-        return Effect.void
-      })
+      return Effect.ignore(outlet.send(answer))
     })
   }
 
   #readable(): Effect.Effect<void> {
-    if (this.#blocked < this.#options.limits.answersUnread) return Effect.void
     return Effect.callback((resume) => {
       this.#unblocked.push(() => resume(Effect.void))
     })

@@ -11,20 +11,21 @@ export const failureOf = (cause: Cause.Cause<McpError>): McpError | undefined =>
   return undefined
 }
 
-/** Runs a handler to its answer. A defect is logged on this side and told to the peer without its text. */
-export const respond = <R>(
+/** Runs a handler and replies. A defect is logged on this side and told to the peer without its text. */
+export const respond = <R, R2>(
   request: JsonRpc.Request,
-  handler: Effect.Effect<JsonRpc.Members, McpError, R>
-): Effect.Effect<JsonRpc.Response, never, R> =>
+  handler: Effect.Effect<JsonRpc.Members, McpError, R>,
+  reply: (answer: JsonRpc.Response) => Effect.Effect<void, never, R2>
+): Effect.Effect<void, never, R | R2> =>
   Effect.matchCauseEffect(handler, {
-    onSuccess: (value) => Effect.succeed<JsonRpc.Response>(JsonRpc.result(request.id, value)),
+    onSuccess: (value) => reply(JsonRpc.result(request.id, value)),
     onFailure: (cause) => {
       const error = failureOf(cause)
-      if (error !== undefined) return Effect.succeed(JsonRpc.error(request.id, toErrorObject(error)))
+      if (error !== undefined) return reply(JsonRpc.error(request.id, toErrorObject(error)))
       const internal = { code: JsonRpc.ErrorCode.InternalError, message: "Internal error" }
-      return Effect.as(
+      return Effect.andThen(
         Effect.logError(`The handler of ${request.method} failed unexpectedly`, cause),
-        JsonRpc.error(request.id, internal)
+        reply(JsonRpc.error(request.id, internal))
       )
     }
   })

@@ -3,8 +3,8 @@
  * failures as values.
  */
 import { Effect, Option, Redacted, type Scope } from "effect"
-import { FetchHttpClient, HttpBody, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
-import type { HttpClientResponse } from "effect/http"
+import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import type { HttpClientError, HttpClientResponse } from "effect/http"
 import { McpError } from "../protocol/McpError.ts"
 
 /** HTTP headers by name. A `Redacted` value stays out of logs. */

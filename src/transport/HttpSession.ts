@@ -30,10 +30,10 @@ export class HttpSession {
   /** The revision of the last modern request. */
   #modernVersion: string | undefined
 
-  /** Whether a message belongs to the modern era: by what it says, or by what was said before. */
+  /** Whether a message belongs to the modern era. A request says so itself; other messages follow the last request. */
   isModern(message: JsonRpc.Message): boolean {
-    if (metaVersion(message) !== undefined) return true
-    return this.protocolVersion === undefined && this.#modernVersion !== undefined
+    if (JsonRpc.isRequest(message) || this.protocolVersion !== undefined) return metaVersion(message) !== undefined
+    return metaVersion(message) !== undefined || this.#modernVersion !== undefined
   }
 
   /** The session's own headers: of a GET, a DELETE and every POST after `initialize` (HTTP-29, HTTP-34). */
@@ -60,12 +60,19 @@ export class HttpSession {
     return headers
   }
 
-  /** Begins with the head of the reply to `initialize`. Tells whether its session id, if any, is one. */
+  /** Begins anew with the head of the reply to `initialize`. Tells whether its session id, if it has one, is valid. */
   begin(id: string | undefined): boolean {
-    this.id = id
+    const isValid = id === undefined || validSessionId.test(id)
+    this.id = isValid ? id : undefined
     this.isLost = false
     this.protocolVersion = undefined
-    return id === undefined || validSessionId.test(id)
+    this.#modernVersion = undefined
+    return isValid
+  }
+
+  /** The server does not know the session with this id, unless a newer one has taken its place. */
+  lose(id: string): void {
+    if (this.id === id) this.isLost = true
   }
 
   /** Learns from the answer to `initialize`. */

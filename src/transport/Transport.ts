@@ -33,6 +33,11 @@ export interface Outlet {
   readonly principal?: Principal | undefined
   /** The headers of the HTTP request that this outlet answers, names in lower case. */
   readonly headers?: { readonly [name: string]: string | undefined } | undefined
+  /**
+   * Ends the connection that carries this outlet's messages, and keeps them until the peer comes back for them. Absent
+   * where a connection is not the same as what it carries.
+   */
+  readonly disconnect?: Effect.Effect<void> | undefined
 }
 
 /**

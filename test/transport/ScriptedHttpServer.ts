@@ -30,8 +30,8 @@ export class Received {
     this.closed = Deferred.await(closed)
   }
 
-  /** The body as JSON. */
-  get json(): any {
+  /** The body as JSON: a message, as far as the client is right. */
+  get json(): { readonly id?: unknown; readonly method?: unknown } {
     return JSON.parse(this.body)
   }
 
@@ -99,6 +99,8 @@ export interface ScriptedHttpServer {
   readonly expect: (method: string, rpcMethod?: string) => Effect.Effect<Received>
   /** Requests that arrived so far and were not taken. */
   readonly waiting: Effect.Effect<number>
+  /** From now on every request is refused with status 405 by itself: the test is over. */
+  readonly dismiss: Effect.Effect<void>
   /** How many sockets were opened so far. */
   readonly sockets: Effect.Effect<number>
 }
@@ -107,10 +109,12 @@ export interface ScriptedHttpServer {
 export const make: Effect.Effect<ScriptedHttpServer, never, Scope.Scope> = Effect.gen(function* () {
   const requests = yield* Queue.unbounded<Received>()
   let sockets = 0
+  let isDismissed = false
   const server = http.createServer((request, response) => {
     const chunks: Array<Buffer> = []
     request.on("data", (chunk) => chunks.push(chunk))
     request.on("end", () => {
+      if (isDismissed) return response.writeHead(405).end()
       Queue.offerUnsafe(requests, new Received(request, response, Buffer.concat(chunks).toString("utf8")))
     })
   })
@@ -136,6 +140,9 @@ export const make: Effect.Effect<ScriptedHttpServer, never, Scope.Scope> = Effec
           : Effect.die(new Error(`Expected ${method} ${rpcMethod ?? ""}, got ${request.method} ${request.body}`))
       ),
     waiting: Queue.size(requests),
+    dismiss: Effect.sync(() => {
+      isDismissed = true
+    }),
     sockets: Effect.sync(() => sockets)
   }
 })

@@ -1,3 +1,4 @@
+/** The framing of Server-Sent Events: every line end, every cut, nothing else. */
 import { describe, expect, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as Sse from "../../src/transport/Sse.ts"

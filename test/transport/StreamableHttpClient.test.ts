@@ -1,6 +1,10 @@
+/**
+ * The client's side of Streamable HTTP on real sockets, without a session above it: what is on the wire, and what comes
+ * out of `send` and `run`.
+ */
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Exit, Fiber, Layer, Logger, Queue, Redacted, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Logger, Queue, Redacted, Scope } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as JsonRpc from "../../src/protocol/JsonRpc.ts"
@@ -28,6 +32,7 @@ const open = Effect.fnUntraced(function* (server: ScriptedHttpServer.ScriptedHtt
     Scope.provide(scope),
     Effect.provideContext(context)
   )
+  yield* Effect.addFinalizer(() => server.dismiss)
   const inbox = yield* Queue.unbounded<JsonRpc.Incoming>()
   const running = yield* Effect.forkScoped(connection.run((message) => Queue.offer(inbox, message)))
   return { server, connection, running, received: Queue.take(inbox), close: Scope.close(scope, Exit.void) }
@@ -61,6 +66,31 @@ const initialize = JsonRpc.request(0, "initialize", { protocolVersion: "2025-11-
 const initialized = JsonRpc.notification("notifications/initialized")
 const cancel = (requestId: JsonRpc.RequestId) => JsonRpc.notification("notifications/cancelled", { requestId })
 const listChanged = JsonRpc.notification("notifications/tools/list_changed")
+
+/** One turn of the event loop, in which sockets move; a test clock does not move them. */
+const turn = Effect.callback<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
+/** Moves the test clock on, step by step, until a request arrives; gives the milliseconds that it took. */
+const waitForRequest = Effect.fnUntraced(function* (server: ScriptedHttpServer.ScriptedHttpServer, step: number) {
+  let waited = 0
+  while ((yield* server.waiting) === 0) {
+    yield* TestClock.adjust(step)
+    yield* turn
+    waited += step
+  }
+  return waited
+})
+
+/** An hour on the test clock, in which nothing may be asked. */
+const anHourOfSilence = Effect.fnUntraced(function* (server: ScriptedHttpServer.ScriptedHttpServer) {
+  for (let minute = 0; minute < 60; minute++) {
+    yield* TestClock.adjust("1 minute")
+    yield* turn
+  }
+  expect(yield* server.waiting).toBe(0)
+})
 
 /** A session after its handshake; `get` is the request for the listening stream. */
 const startSession = Effect.fnUntraced(function* (options?: Options, negotiated = "2025-11-25") {
@@ -259,6 +289,30 @@ describe("modern requests", () => {
     })
   )
 
+  it.live("do not decide about an `initialize` that follows when the server is an older one", () =>
+    Effect.gen(function* () {
+      const { connection, server } = yield* start()
+      const probing = yield* send(connection, modern(1, "server/discover"))
+      yield* (yield* server.expect("POST", "server/discover")).reply(400)
+      expect(yield* failed(probing)).toMatchObject({ _tag: "TransportFailure", status: 400 })
+      const opening = yield* send(connection, initialize)
+      const post = yield* server.expect("POST", "initialize")
+      expect(post.headers["mcp-protocol-version"]).toBeUndefined()
+      expect(post.headers["mcp-method"]).toBeUndefined()
+      yield* post.replyResult({ protocolVersion: "2025-06-18" })
+      yield* succeeded(opening)
+      const ready = yield* send(connection, initialized)
+      const notification = yield* server.expect("POST", "notifications/initialized")
+      expect(notification.headers["mcp-protocol-version"]).toBe("2025-06-18")
+      yield* notification.reply(202)
+      yield* succeeded(ready)
+      yield* (yield* server.expect("GET")).reply(405)
+      const answering = yield* send(connection, JsonRpc.result("s", {}))
+      yield* (yield* server.expect("POST")).reply(202)
+      yield* succeeded(answering)
+    })
+  )
+
   it.live("are never answered to [HTTP-10]", () =>
     Effect.gen(function* () {
       const { connection, server } = yield* start()
@@ -434,8 +488,7 @@ describe("the listening stream", () => {
       yield* (yield* server.expect("POST", "ping")).replyResult({})
       yield* succeeded(sending)
       expect(yield* received).toEqual(JsonRpc.result(1, {}))
-      yield* TestClock.adjust("1 hour")
-      expect(yield* server.waiting).toBe(0)
+      yield* anHourOfSilence(server)
     }).pipe(Effect.provide(Logger.layer([])))
   )
 
@@ -469,11 +522,7 @@ describe("the listening stream", () => {
       yield* get.write(`retry: 60000\ndata: ${JSON.stringify(listChanged)}\n\n`)
       yield* received
       yield* get.end
-      yield* get.closed
-      yield* settle
-      yield* TestClock.adjust("59 seconds")
-      expect(yield* server.waiting).toBe(0)
-      yield* TestClock.adjust("1 second")
+      expect(yield* waitForRequest(server, 1000)).toBeGreaterThanOrEqual(60_000)
       yield* server.expect("GET")
     })
   )
@@ -483,32 +532,15 @@ describe("the listening stream", () => {
       const { get, server } = yield* startSession({
         reconnect: { initial: "1 second", max: "30 seconds", attempts: 4 }
       })
-      const waits: Array<number> = []
       let request = get
       for (let attempt = 0; attempt < 4; attempt++) {
         yield* request.reply(200, { "content-type": "text/event-stream" })
-        yield* request.closed
-        yield* settle
-        let waited = 0
-        while ((yield* server.waiting) === 0 && waited < 60_000) {
-          yield* TestClock.adjust(Duration.millis(100))
-          yield* Effect.yieldNow
-          yield* settleBriefly
-          waited += 100
-        }
-        waits.push(waited)
+        // Half of the wait is jitter.
+        expect(yield* waitForRequest(server, 50)).toBeGreaterThanOrEqual(500 * 2 ** attempt)
         request = yield* server.expect("GET")
       }
-      for (const [index, wait] of waits.entries()) {
-        expect(wait).toBeGreaterThanOrEqual(500 * 2 ** index)
-        expect(wait).toBeLessThanOrEqual(1000 * 2 ** index + 300)
-      }
       yield* request.reply(200, { "content-type": "text/event-stream" })
-      yield* request.closed
-      yield* settle
-      yield* TestClock.adjust("1 hour")
-      yield* settle
-      expect(yield* server.waiting).toBe(0)
+      yield* anHourOfSilence(server)
     }).pipe(Effect.provide(Logger.layer([])))
   )
 })
@@ -522,12 +554,7 @@ describe("resumption", () => {
       yield* post.openStream()
       yield* post.write("id: e1\nretry: 500\ndata: \n\n")
       yield* post.end
-      yield* post.closed
-      yield* settle
-      yield* TestClock.adjust(499)
-      yield* settle
-      expect(yield* server.waiting).toBe(0)
-      yield* TestClock.adjust(1)
+      expect(yield* waitForRequest(server, 10)).toBeGreaterThanOrEqual(500)
       const get = yield* server.expect("GET")
       expect(get.headers["last-event-id"]).toBe("e1")
       expect(get.headers.accept).toBe("text/event-stream")
@@ -536,9 +563,7 @@ describe("resumption", () => {
       yield* get.event(JsonRpc.notification("notifications/progress", { progress: 1 }), "e2")
       expect(yield* received).toMatchObject({ method: "notifications/progress" })
       yield* get.reset
-      yield* get.closed
-      yield* settle
-      yield* TestClock.adjust("1 second")
+      expect(yield* waitForRequest(server, 10)).toBeGreaterThanOrEqual(500)
       const again = yield* server.expect("GET")
       expect(again.headers["last-event-id"]).toBe("e2")
       yield* again.openStream()
@@ -582,6 +607,10 @@ describe("resumption", () => {
         yield* (yield* server.expect("GET")).reply(503)
       }
       expect(yield* failed(unlucky)).toMatchObject({ status: 503 })
+      const lost = yield* cutCall
+      yield* (yield* server.expect("GET")).reply(404)
+      expect(yield* failed(lost)).toMatchObject({ status: 404 })
+      expect(yield* failure(connection.send(listChanged))).toMatchObject({ status: 404 })
       expect(yield* server.waiting).toBe(0)
     })
   )
@@ -696,22 +725,18 @@ describe("limits", () => {
   it.live.each([true, false])("on the bytes of a JSON reply, length known: %s", (isKnown) =>
     Effect.gen(function* () {
       const { connection, received, server } = yield* start({ maxMessageBytes: 1000 })
-      const result = (length: number) => JSON.stringify(JsonRpc.result(1, { text: "x".repeat(length) }))
-      const reply = (post: ScriptedHttpServer.Received, body: string) =>
-        post.reply(
-          200,
-          {
-            "content-type": "application/json",
-            ...(isKnown ? { "content-length": body.length } : { "transfer-encoding": "chunked" })
-          },
-          body
-        )
+      const lengthOf = (body: string) =>
+        isKnown ? { "content-length": body.length } : { "transfer-encoding": "chunked" }
+      const reply = (post: ScriptedHttpServer.Received, length: number) => {
+        const body = JSON.stringify(JsonRpc.result(1, { text: "x".repeat(length) }))
+        return post.reply(200, { "content-type": "application/json", ...lengthOf(body) }, body)
+      }
       const fitting = yield* send(connection, modern(1, "tools/list"))
-      yield* reply(yield* server.expect("POST"), result(900))
+      yield* reply(yield* server.expect("POST"), 900)
       yield* succeeded(fitting)
       yield* received
       const tooLong = yield* send(connection, modern(1, "tools/list"))
-      yield* reply(yield* server.expect("POST"), result(1000))
+      yield* reply(yield* server.expect("POST"), 1000)
       expect(yield* failed(tooLong)).toMatchObject({ _tag: "LimitExceeded", limit: "maxMessageBytes" })
     })
   )
@@ -761,14 +786,21 @@ describe("limits", () => {
       const post = yield* server.expect("POST")
       yield* post.openStream()
       // Far more than sockets hold by themselves.
+      let written = 0
       const writing = yield* Effect.forkScoped(
         Effect.forEach(Array.from({ length: 400 }), () =>
-          post.event(JsonRpc.notification("n", { filler: "x".repeat(100_000) }))
+          Effect.tap(post.event(JsonRpc.notification("n", { filler: "x".repeat(100_000) })), () =>
+            Effect.sync(() => written++)
+          )
         )
       )
-      yield* settle
+      let quietTurns = 0
+      for (let before = -1; quietTurns < 50; before = written) {
+        yield* turn
+        quietTurns = written === before ? quietTurns + 1 : 0
+      }
       expect(seen).toHaveLength(1)
-      expect(writing.pollUnsafe()).toBeUndefined()
+      expect(written).toBeLessThan(400)
       yield* Deferred.succeed(latch, undefined)
       yield* Fiber.join(writing)
       yield* post.event(JsonRpc.result(1, {}))
@@ -844,7 +876,3 @@ describe("sockets", () => {
     })
   )
 })
-
-/** Time for what is on the sockets to arrive, in real time, since a test clock does not move them. */
-const settle = Effect.promise(() => new Promise<void>((resolve) => setTimeout(resolve, 30)))
-const settleBriefly = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))

@@ -21,8 +21,12 @@ export interface Endpoint<out R> {
   readonly modern: ReadonlyArray<string>
   /** Versions that need a session. */
   readonly legacy: ReadonlyArray<string>
-  /** Answers a request that stands for itself. Interrupting it cancels the request. */
-  readonly answer: (request: JsonRpc.Request, outlet: Outlet) => Effect.Effect<JsonRpc.Response, never, R>
+  /** Answers a request that stands for itself, by `reply`. Interrupting it cancels the request. */
+  readonly answer: (
+    request: JsonRpc.Request,
+    outlet: Outlet,
+    reply: (answer: JsonRpc.Response) => Effect.Effect<void>
+  ) => Effect.Effect<void, never, R>
   /** Opens a client of a new session, whose unrelated messages go to `outlet`. Lives as long as the scope. */
   readonly open: (outlet: Outlet) => Effect.Effect<SessionPeer, never, R | Scope.Scope>
 }

@@ -35,6 +35,8 @@ export interface Options {
   readonly responseHeaders?: { readonly [name: string]: string } | undefined
   /** In a legacy session, the stream that a response of events is a connection of. */
   readonly sessionStream?: (() => SessionStream) | undefined
+  /** In a legacy session, whether a connection starts with an event that the client can resume after. */
+  readonly resumable?: (() => boolean) | undefined
   /** The client is gone before the answer. */
   readonly onGone: () => void
 }
@@ -105,6 +107,16 @@ export class Exchange implements Outlet {
       }
       return Effect.andThen(this.#open(), this.#write(message, isAnswer))
     })
+
+  /** Lets the client poll for the rest, if it is in a session and has what it takes to come back (HTTP-20). */
+  readonly disconnect: Effect.Effect<void> = Effect.suspend(() => {
+    const { resumable, sessionStream } = this.#options
+    if (this.#done || this.#abandoned || sessionStream === undefined || resumable?.() !== true) return Effect.void
+    return Effect.andThen(
+      this.#open(),
+      Effect.suspend(() => this.#sessionStream?.disconnect ?? Effect.void)
+    )
+  })
 
   #respondWithJson(answer: JsonRpc.Response): void {
     this.#respond?.({

@@ -128,7 +128,7 @@ export class HttpSessions {
   close(session: HttpSession): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (!this.#sessions.delete(session.id)) return Effect.void
-      for (const stream of session.streams.values()) stream.disconnect()
+      for (const stream of session.streams.values()) stream.close()
       return Effect.andThen(Scope.close(session.scope, Exit.void), this.#store.forget(session.id))
     })
   }

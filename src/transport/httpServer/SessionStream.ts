@@ -95,8 +95,13 @@ export class SessionStream {
     )
   }
 
-  /** Ends the connection that carries the stream, not the stream. */
-  disconnect(): void {
+  /** Ends the connection that carries the stream, not the stream, once what is being sent is on its way. */
+  get disconnect(): Effect.Effect<void> {
+    return this.#turn.withPermit(Effect.sync(() => this.close()))
+  }
+
+  /** Ends the connection that carries the stream, at once. */
+  close(): void {
     this.#connection?.end()
     this.#connection = undefined
   }

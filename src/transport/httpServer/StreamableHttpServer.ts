@@ -204,7 +204,7 @@ class Server<R> implements StreamableHttpServer {
       onGone: () => fiber?.interruptUnsafe()
     })
     return exchange.response(() => {
-      fiber = this.#fork(Effect.flatMap(this.#endpoint.answer(message, exchange), exchange.send))
+      fiber = this.#fork(this.#endpoint.answer(message, exchange, exchange.send))
     })
   }
 
@@ -256,6 +256,7 @@ class Server<R> implements StreamableHttpServer {
         session.prune(64)
         return session.stream()
       },
+      resumable: () => session.primes,
       // The client may come back for the answer; leaving is not cancelling (HTTP-17).
       onGone: () => {}
     })

@@ -1,0 +1,150 @@
+/**
+ * Calling tools: those that we have a type for, and those that we know from their listing, if at all.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools
+ */
+import { Effect, Predicate, Result } from "effect"
+import * as Tool from "../definition/Tool.ts"
+import { ErrorCode, type Members } from "../protocol/JsonRpc.ts"
+import { McpError, ToolFailure } from "../protocol/McpError.ts"
+import * as ParameterHeader from "../protocol/ParameterHeader.ts"
+import type { CallToolResult } from "../protocol/index.ts"
+import type { Conversation, RequestOptions } from "./Conversation.ts"
+import type { Rounds } from "./Rounds.ts"
+import type { ToolDirectory } from "./ToolDirectory.ts"
+
+type Headers = ReadonlyArray<ParameterHeader.ParameterHeader>
+
+/** Calls tools. */
+export class ToolCalls {
+  readonly #conversation: Conversation
+  readonly #rounds: Rounds
+  readonly #directory: ToolDirectory
+  /** Lists all tools anew, so that the directory knows them. */
+  readonly #list: Effect.Effect<void, McpError>
+
+  constructor(
+    conversation: Conversation,
+    rounds: Rounds,
+    directory: ToolDirectory,
+    list: Effect.Effect<void, McpError>
+  ) {
+    this.#conversation = conversation
+    this.#rounds = rounds
+    this.#directory = directory
+    this.#list = list
+  }
+
+  /** Calls a tool by its type. */
+  readonly call = Effect.fnUntraced({ self: this }, function* <T extends Tool.Any>(
+    this: ToolCalls,
+    tool: T,
+    input: Tool.Input<T>,
+    options: RequestOptions = {}
+  ): Effect.fn.Return<Tool.Output<T>, Tool.Failure<T> | McpError> {
+    const encoded = tool.encodeInput(input)
+    if (Result.isFailure(encoded)) {
+      return yield* McpError.invalidParams(`Invalid arguments of "${tool.name}": ${encoded.failure}`)
+    }
+    const result = yield* this.#send(tool.name, encoded.success as Members, options, tool.headers) // an object schema
+    if (result.isError === true) return yield* declaredFailure(tool, result)
+    if (tool.output === undefined) return result as Tool.Output<T> // what a tool without an output gives
+    const output = tool.decodeOutput(structuredOrText(result))
+    if (Result.isSuccess(output)) return output.success as Tool.Output<T>
+    return yield* McpError.decode(`The result of "${tool.name}" does not have its declared shape: ${output.failure}`)
+  })
+
+  /** Calls a tool by its name. */
+  readonly callTool = Effect.fnUntraced({ self: this }, function* (
+    this: ToolCalls,
+    name: string,
+    args?: Members,
+    options: RequestOptions = {}
+  ): Effect.fn.Return<CallToolResult, McpError> {
+    const result = yield* this.#send(name, args, options, undefined)
+    if (result.isError === true) return yield* toolFailure(name, result)
+    const structured = "structuredContent" in result ? { value: result.structuredContent } : undefined
+    // A server whose tools can't be listed can be called all the same; its results then go unchecked.
+    if (structured !== undefined && this.#directory.find(name) === undefined) yield* Effect.ignore(this.#list)
+    const known = this.#directory.find(name)
+    if (known !== undefined) yield* this.#directory.check(known.tool, structured)
+    return result
+  })
+
+  #send(
+    name: string,
+    args: Members | undefined,
+    options: RequestOptions,
+    own: Headers | undefined
+  ): Effect.Effect<CallToolResult, McpError> {
+    const known = this.#directory.find(name)
+    if (known !== undefined && Result.isFailure(known.headers)) {
+      return Effect.fail(McpError.unsupported(`The tool "${name}" can't be called: ${known.headers.failure}`))
+    }
+    const attempt = this.#attempt(name, args, options, own ?? this.#listedHeaders(name))
+    return Effect.catchIf(attempt, isHeaderMismatch, () =>
+      // HDR-19: the server mirrors other arguments than this client knew of.
+      Effect.andThen(
+        this.#list,
+        Effect.suspend(() => this.#attempt(name, args, options, this.#listedHeaders(name) ?? own))
+      )
+    )
+  }
+
+  #listedHeaders(name: string): Headers | undefined {
+    const headers = this.#directory.find(name)?.headers
+    return headers !== undefined && Result.isSuccess(headers) ? headers.success : undefined
+  }
+
+  #attempt(
+    name: string,
+    args: Members | undefined,
+    options: RequestOptions,
+    headers: Headers | undefined
+  ): Effect.Effect<CallToolResult, McpError> {
+    const mirrored =
+      headers === undefined || headers.length === 0 || this.#conversation.agreement.revision.era === "legacy"
+        ? options
+        : { ...options, headers: ParameterHeader.write(headers, args) }
+    const params = args === undefined ? { name } : { name, arguments: args }
+    return Effect.map(this.#rounds.request("tools/call", params, mirrored), ({ result }) => result)
+  }
+}
+
+const isHeaderMismatch = ({ reason }: McpError): boolean =>
+  reason._tag === "ProtocolFailure" && reason.code === ErrorCode.HeaderMismatch
+
+const firstText = ({ content }: CallToolResult): string | undefined => {
+  for (const block of content) if (block.type === "text" && "text" in block) return String(block.text)
+  return undefined
+}
+
+const toolFailure = (tool: string, result: CallToolResult): McpError =>
+  new McpError({
+    reason: new ToolFailure({ tool, message: firstText(result) ?? `The tool "${tool}" failed`, result })
+  })
+
+/** What the tool declares, when our server has sent it along; the text of it otherwise. */
+const declaredFailure = <T extends Tool.Any>(
+  tool: T,
+  result: CallToolResult
+): Effect.Effect<never, Tool.Failure<T> | McpError> => {
+  const meta = result._meta
+  if (meta !== undefined && Tool.failureKey in meta) {
+    const failure = tool.decodeFailure(meta[Tool.failureKey])
+    if (Result.isSuccess(failure)) return Effect.fail(failure.success as Tool.Failure<T>)
+  }
+  return Effect.fail(toolFailure(tool.name, result))
+}
+
+/** Older revisions have no structured results, or no arrays in them; the text says the same (TOOL-20). */
+const structuredOrText = (result: CallToolResult): unknown => {
+  if ("structuredContent" in result) return result.structuredContent
+  const text = firstText(result)
+  if (!Predicate.isString(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * What a server does when a tool is called: from the arguments as they came to the result as it leaves.
+ */
+import { Effect, Result, type Schema, type Scope, Stream } from "effect"
+import type * as ParameterHeader from "../protocol/ParameterHeader.ts"
+import { McpError } from "../protocol/McpError.ts"
+import type { CallToolResult, ContentBlock, Meta, Tool as ToolDescription } from "../protocol/index.ts"
+import type { CallContext } from "./CallContext.ts"
+import * as Progress from "./Progress.ts"
+import { type Any, type Failure, failureKey, type Input } from "./ToolDefinition.ts"
+
+/** A structured output together with content of one's own, in place of the JSON text that it gets otherwise. */
+export class WithContent<out A> {
+  readonly output: A
+  readonly content: ReadonlyArray<ContentBlock>
+  readonly meta: Meta | undefined
+  constructor(output: A, content: ReadonlyArray<ContentBlock>, meta?: Meta) {
+    this.output = output
+    this.content = content
+    this.meta = meta
+  }
+}
+
+/** Gives a structured output content of one's own, for models that read content rather than structure. */
+export const withContent = <A>(output: A, content: ReadonlyArray<ContentBlock>, meta?: Meta): WithContent<A> =>
+  new WithContent(output, content, meta)
+
+/** What a handler gives: the declared output, or content in any of its short forms. */
+export type HandlerOutput<T extends Any> = T["output"] extends Schema.Top
+  ? T["output"]["Type"] | WithContent<T["output"]["Type"]>
+  : string | void | ContentBlock | ReadonlyArray<ContentBlock> | CallToolResult
+
+/** A tool with its handler: what a server offers. `R` is what the handler needs. */
+export interface Handled<out R> {
+  /** Its name. */
+  readonly key: string
+  readonly description: ToolDescription
+  readonly headers: ReadonlyArray<ParameterHeader.ParameterHeader>
+  /** Runs the handler on arguments as they came off the wire. */
+  readonly call: (args: unknown) => Effect.Effect<CallToolResult, McpError, R | CallContext | Scope.Scope>
+}
+
+/** What a handler may return: an Effect, or a Stream of progress that ends in the result. */
+export type Handling<A, E, R> = Effect.Effect<A, E, R> | Stream.Stream<A | Progress.Update, E, R>
+
+type KeyOf<A> = A extends unknown ? keyof A : never
+
+/** Nothing, or a sentence saying what is wrong with a handler. */
+type Check<T extends Any, A> = [A] extends [never]
+  ? unknown
+  : T["output"] extends Schema.Top
+    ? unknown extends T["output"]["Type"]
+      ? unknown
+      : A extends ReadonlyArray<unknown> | WithContent<unknown> | Progress.Update
+        ? unknown
+        : A extends object
+          ? Exclude<KeyOf<A>, KeyOf<T["output"]["Type"]>> extends infer Extra
+            ? [Extra] extends [never]
+              ? unknown
+              : { readonly error: `The output schema has no property "${Extra & string}"` }
+            : never
+          : unknown
+    : unknown
+
+/**
+ * Gives a tool its handler.
+ *
+ * The handler fails only in the ways that the tool declares, or with an `McpError`, which becomes a JSON-RPC error.
+ * A declared failure becomes a result with `isError`. A defect is logged on this side and told to the peer without
+ * its text.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Tool } from "mcp-effect"
+ *
+ * const Shout = Tool.make("shout", { input: Schema.Struct({ text: Schema.String }) })
+ * const shout = Tool.handle(Shout, ({ text }) => Effect.succeed(text.toUpperCase()))
+ * ```
+ */
+export const handle = <T extends Any, A extends HandlerOutput<T>, E extends Failure<T> | McpError = never, R = never>(
+  tool: T,
+  handler: ((input: Input<T>) => Handling<A, E, R>) & Check<T, A>
+): Handled<Exclude<R, CallContext | Scope.Scope>> => {
+  const run = handler as (input: Input<T>) => Handling<A, E, Exclude<R, CallContext | Scope.Scope>>
+  return {
+    key: tool.name,
+    description: tool.description,
+    headers: tool.headers,
+    call: (args) => {
+      const input = tool.decodeInput(args === undefined ? {} : args)
+      if (Result.isFailure(input)) return Effect.succeed(invalid(input.failure))
+      const call = Effect.suspend(() => {
+        const handling = run(input.success)
+        return Effect.matchEffect(Stream.isStream(handling) ? lastOf(handling) : (handling as Effect.Effect<A, E>), {
+          onSuccess: (output) => resultOf(tool, output),
+          onFailure: (error) => (error instanceof McpError ? Effect.fail(error) : failureOf(tool, error))
+        })
+      })
+      if (tool.foreign === undefined) return call
+      const checked = Effect.orDie(tool.foreign.input(input.success))
+      return Effect.flatMap(checked, (problem) => (problem === undefined ? call : Effect.succeed(invalid(problem))))
+    }
+  }
+}
+
+const lastOf = <A, E, R>(stream: Stream.Stream<A | Progress.Update, E, R>): Effect.Effect<A, E, R | CallContext> => {
+  let last: { readonly value: A } | undefined
+  const run = Stream.runForEach(stream, (element) => {
+    if (element instanceof Progress.Update) return Progress.report(element.report)
+    last = { value: element }
+    return Effect.void
+  })
+  return Effect.flatMap(run, () =>
+    last === undefined
+      ? Effect.die(new Error("The handler's stream ended without a result"))
+      : Effect.succeed(last.value)
+  )
+}
+
+const failed = (text: string): CallToolResult => ({ content: [{ type: "text", text }], isError: true })
+
+const invalid = (problem: string): CallToolResult => failed(`Invalid arguments: ${problem}`)
+
+const resultOf = (tool: Any, output: unknown): Effect.Effect<CallToolResult> => {
+  if (tool.output === undefined) return Effect.succeed(contentOf(output))
+  const custom = output instanceof WithContent ? output : undefined
+  const encoded = tool.encodeOutput((custom === undefined ? output : custom.output) as never)
+  if (Result.isFailure(encoded)) {
+    return Effect.die(misshapen(tool, encoded.failure))
+  }
+  const structuredContent = encoded.success
+  const result = {
+    // TOOL-20: models that can't read structure read this.
+    content: custom?.content ?? [{ type: "text", text: JSON.stringify(structuredContent) }],
+    structuredContent,
+    ...(custom?.meta !== undefined && { _meta: custom.meta })
+  } as CallToolResult
+  if (tool.foreign === undefined) return Effect.succeed(result)
+  return Effect.flatMap(Effect.orDie(tool.foreign.output(structuredContent)), (problem) =>
+    problem === undefined ? Effect.succeed(result) : Effect.die(misshapen(tool, problem))
+  )
+}
+
+const misshapen = (tool: Any, problem: string) =>
+  new Error(`The output of "${tool.name}" does not have its declared shape: ${problem}`)
+
+const contentOf = (output: unknown): CallToolResult => {
+  if (output === undefined) return { content: [] }
+  if (typeof output === "string") return { content: [{ type: "text", text: output }] }
+  if (Array.isArray(output)) return { content: output }
+  return "content" in (output as object) && !("type" in (output as object))
+    ? (output as CallToolResult)
+    : { content: [output as ContentBlock] }
+}
+
+const failureOf = (tool: Any, error: unknown): Effect.Effect<CallToolResult> => {
+  const encoded = tool.encodeFailure(error)
+  if (Result.isFailure(encoded)) return Effect.die(error)
+  const text = error instanceof Error && error.message !== "" ? error.message : JSON.stringify(encoded.success)
+  return Effect.succeed({ ...failed(text), _meta: { [failureKey]: encoded.success } } as CallToolResult)
+}

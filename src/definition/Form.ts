@@ -20,7 +20,7 @@ const keywords: { readonly [type: string]: ReadonlyArray<string> } = {
   number: ["minimum", "maximum", "default"],
   integer: ["minimum", "maximum", "default"],
   boolean: ["default"],
-  array: ["minItems", "maxItems", "items", "default"]
+  array: ["minItems", "maxItems", "default"]
 }
 
 const formats = new Set(["email", "uri", "date", "date-time"])
@@ -53,10 +53,14 @@ const primitiveOf = (field: Members): Members | undefined => {
   const type = merged.type
   const allowed = typeof type === "string" ? keywords[type] : undefined
   if (allowed === undefined) return undefined
-  if (type === "array" && !isChoices(merged.items)) return undefined
   const primitive: { [keyword: string]: unknown } = { type }
   for (const keyword of ["title", "description", ...allowed]) {
     if (merged[keyword] !== undefined) primitive[keyword] = merged[keyword]
+  }
+  if (type === "array") {
+    const items = choicesOf(merged.items)
+    if (items === undefined) return undefined
+    primitive.items = items
   }
   if (primitive.format !== undefined && !formats.has(primitive.format as string)) delete primitive.format
   return primitive
@@ -84,5 +88,9 @@ const constantOf = (member: Members): { readonly value: string; readonly title?:
   return typeof value === "string" ? { value, ...(member.title !== undefined && { title: member.title }) } : undefined
 }
 
-const isChoices = (items: unknown): boolean =>
-  Predicate.isObject(items) && ("enum" in items || "anyOf" in items || "oneOf" in items)
+/** What each element of a list is chosen from; titled choices are `anyOf` here, where a field of its own has `oneOf`. */
+const choicesOf = (items: unknown): Members | undefined => {
+  const choice = Predicate.isObject(items) ? primitiveOf(items as Members) : undefined
+  if (choice?.oneOf !== undefined) return { anyOf: choice.oneOf }
+  return choice?.enum === undefined ? undefined : { type: "string", enum: choice.enum }
+}

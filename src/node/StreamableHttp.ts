@@ -19,8 +19,6 @@ export interface NodeOptions extends Options {
   readonly port: number
   /** The address to listen on. Default `127.0.0.1`: only this machine. */
   readonly host?: string | undefined
-  /** How long open requests may take to end at shutdown. Default 5 seconds. */
-  readonly gracePeriod?: Duration.Input | undefined
 }
 
 /** Where a server listens. */
@@ -52,19 +50,24 @@ export const layerNode = <R>(
   Layer.effect(
     Listening,
     Effect.gen(function* () {
+      const node = NodeHttp.createServer()
+      // Closed last: whoever is still being answered keeps the connection until then.
+      yield* Effect.addFinalizer(() => close(node))
       const http = yield* make(server, options)
       const run = Effect.runForkWith(yield* Effect.context<never>())
       const path = options.path ?? "/mcp"
-      const node = NodeHttp.createServer((request, response) => {
+      node.on("request", (request: NodeHttp.IncomingMessage, response: NodeHttp.ServerResponse) => {
         if (isAt(path, request.url)) serve(http, run, request, response)
-        else write(response, notFound)
+        else run(write(response, notFound))
       })
-      yield* Effect.acquireRelease(listen(node, options), () => close(node, options.gracePeriod ?? Duration.seconds(5)))
+      yield* listen(node, options)
       const { address, port } = node.address() as AddressInfo
       const host = address.includes(":") ? `[${address}]` : address
       return { url: `http://${host}:${port}${path}`, port }
     })
   ) as Layer.Layer<Listening, McpError, Exclude<R, Scope.Scope>>
+
+const hangUpAfter = Duration.seconds(1)
 
 const notFound: HttpResponse = { status: 404, headers: { "content-type": "text/plain" }, body: "Not found" }
 
@@ -81,15 +84,14 @@ const listen = (node: NodeHttp.Server, options: NodeOptions): Effect.Effect<void
     node.listen(options.port, options.host ?? "127.0.0.1", () => resume(Effect.void))
   })
 
-const close = (node: NodeHttp.Server, gracePeriod: Duration.Input): Effect.Effect<void> =>
+const close = (node: NodeHttp.Server): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
+    if (!node.listening) return resume(Effect.void)
     node.close(() => resume(Effect.void))
     node.closeIdleConnections()
   }).pipe(
-    Effect.timeoutOrElse({
-      duration: gracePeriod,
-      orElse: () => Effect.sync(() => node.closeAllConnections())
-    })
+    // By now everything was answered: what is left does not read, or does not hang up.
+    Effect.timeoutOrElse({ duration: hangUpAfter, orElse: () => Effect.sync(() => node.closeAllConnections()) })
   )
 
 const serve = (
@@ -128,21 +130,25 @@ const readBody = (request: NodeHttp.IncomingMessage, maximumBytes: number): Effe
   })
 
 const write = (response: NodeHttp.ServerResponse, { body, headers, status }: HttpResponse): Effect.Effect<void> => {
-  if (body instanceof EventStream) {
-    response.writeHead(status, headers)
-    response.flushHeaders()
-    return writeEvents(response, body)
-  }
+  if (body instanceof EventStream) return writeEvents(response, status, headers, body)
   // Whatever was not read of a body that is too large is not going to be read: the connection is of no use any more.
   const finish = status === 413 ? { connection: "close" } : undefined
   const length = body === undefined ? 0 : Buffer.byteLength(body)
-  response.writeHead(status, { ...headers, ...finish, ...(status !== 204 && { "content-length": length }) })
-  response.end(body)
-  return Effect.void
+  return Effect.sync(() => {
+    response.writeHead(status, { ...headers, ...finish, ...(status !== 204 && { "content-length": length }) })
+    response.end(body)
+  })
 }
 
-const writeEvents = (response: NodeHttp.ServerResponse, events: EventStream): Effect.Effect<void> =>
+const writeEvents = (
+  response: NodeHttp.ServerResponse,
+  status: number,
+  headers: HttpResponse["headers"],
+  events: EventStream
+): Effect.Effect<void> =>
   Effect.gen(function* () {
+    response.writeHead(status, headers)
+    response.flushHeaders()
     while (true) {
       const text = yield* events.next
       if (text === undefined) break

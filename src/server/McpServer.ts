@@ -4,6 +4,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server
  */
 import { type Duration, Layer, Effect } from "effect"
+import type { CallContext } from "../definition/CallContext.ts"
 import type * as Prompt from "../definition/Prompt.ts"
 import type * as Resource from "../definition/Resource.ts"
 import type * as Tool from "../definition/Tool.ts"
@@ -76,7 +77,7 @@ type SourceNeeds<S> =
   S extends ReadonlyArray<infer A>
     ? EntryNeeds<A>
     : S extends Catalog.Catalog<infer A, infer R>
-      ? EntryNeeds<A> | R
+      ? EntryNeeds<A> | Exclude<R, CallContext>
       : never
 type EntryNeeds<A> =
   A extends Tool.Handled<infer R>
@@ -140,6 +141,9 @@ const catalogOf = <A extends Catalog.Entry>(source: Source<A> | undefined): Cata
 const isList = <A extends Catalog.Entry>(source: Source<A> | undefined): source is ReadonlyArray<A> =>
   Array.isArray(source)
 
+/** How long answers under way may take after the end of input. */
+const finishWithin = "2 seconds"
+
 /**
  * Serves a server to everyone that a transport lets in. Ends the scope's connections when the layer is closed; the
  * program ends by itself when the transport says that there will be no more clients (end of stdin).
@@ -154,6 +158,7 @@ export const layer = <R>(server: McpServer<R>): Layer.Layer<never, McpError, R |
           Effect.gen(function* () {
             const peer = yield* ServerPeer.open(runtime, connection)
             yield* connection.run((message) => peer.receive(message, connection))
+            if (connection.readsAfterEnd === true) yield* Effect.timeoutOption(peer.idle, finishWithin)
           })
         ).pipe(Effect.catch((error) => Effect.logDebug("A connection has ended with an error", error)))
       )

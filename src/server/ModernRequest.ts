@@ -16,7 +16,7 @@ import {
 } from "../protocol/index.ts"
 import { findRequest, type Revision } from "../revision/Revision.ts"
 import { canonicalJson, type Memory } from "../session/RequestState.ts"
-import { type QuestionCodec, Round, run as runRound } from "../session/Round.ts"
+import { type ReadAnswer, Round, run as runRound } from "../session/Round.ts"
 import type { Outlet } from "../transport/Transport.ts"
 import { decodeParams, encodeResult, perform } from "./Answer.ts"
 import type { ServerRuntime } from "./ServerRuntime.ts"
@@ -47,35 +47,31 @@ export const answer = <R>(
     capabilities,
     logLevel: meta[MetaKey.logLevel] as LoggingLevel | undefined
   }
-  if (!(inputRequiredMethods as ReadonlyArray<string>).includes(request.method)) {
+  if (!mayAsk.has(request.method)) {
     const full = { ...asker, ask: () => Effect.fail(cannotAsk(request.method)), steps: noSteps }
     return Effect.map(perform(runtime, request, params, full, outlet), (result) =>
       finish(runtime, revision, request, result)
     )
   }
-  const play = (round: Round) => {
-    const full = { ...asker, ask: round.ask, steps: round.steps }
-    return Effect.flatMap(runRound(round, perform(runtime, request, params, full, outlet)), (outcome) =>
-      outcome._tag === "Done"
-        ? Effect.succeed(finish(runtime, revision, request, outcome.value))
-        : Effect.map(runtime.requestState.seal(round.memory, bindingOf(request, params, outlet)), (requestState) =>
-            finish(runtime, revision, request, {
-              resultType: "input_required",
-              inputRequests: round.inputRequests,
-              requestState
-            })
-          )
+  const play = (memory?: Memory) => {
+    const round = new Round(capabilities, readAnswer(revision), params.inputResponses as JsonRpc.Members, memory)
+    const operation = perform(runtime, request, params, { ...asker, ask: round.ask, steps: round }, outlet)
+    return Effect.flatMap(runRound(round, operation), (result) =>
+      result === undefined ? ask(round) : Effect.succeed(finish(runtime, revision, request, result))
     )
   }
-  const responses = (params.inputResponses ?? {}) as JsonRpc.Members
-  const begin = (memory: Memory) => play(new Round(capabilities, questionCodec(revision), memory, responses))
-  return params.requestState === undefined
-    ? begin({ answers: {}, steps: {} })
-    : Effect.flatMap(
-        runtime.requestState.open(params.requestState as string, bindingOf(request, params, outlet)),
-        begin
-      )
+  // The state goes along even when there is nothing to remember: it is what ties the answers to this request.
+  const ask = (round: Round) =>
+    Effect.map(runtime.requestState.seal(round.memory, bindingOf(request, params, outlet)), (requestState) => {
+      const result = { resultType: "input_required", inputRequests: round.inputRequests, requestState }
+      return finish(runtime, revision, request, result)
+    })
+  if (params.requestState === undefined) return play()
+  const state = params.requestState as string
+  return Effect.flatMap(runtime.requestState.open(state, bindingOf(request, params, outlet)), play)
 }
+
+const mayAsk: ReadonlySet<string> = new Set(inputRequiredMethods)
 
 const noSteps = { get: () => undefined, set: () => {} }
 
@@ -122,16 +118,12 @@ const bindingOf = (request: JsonRpc.Request, params: JsonRpc.Members, outlet: Ou
   return canonicalJson([request.method, rest, outlet.principal?.subject ?? null])
 }
 
-const questionCodec = (revision: Revision): QuestionCodec => ({
-  encode: ({ method, params }) => ({
-    method,
-    params: findRequest(revision.serverRequests, method)?.params.encode(params) ?? params
-  }),
-  decode: ({ method }, value) => {
+const readAnswer =
+  (revision: Revision): ReadAnswer =>
+  ({ method }, value) => {
     const decoded = findRequest(revision.serverRequests, method)?.result.decode(value as JsonRpc.Members)
     if (decoded === undefined) return Effect.fail(McpError.methodNotFound(method))
     return Result.isSuccess(decoded)
       ? Effect.succeed(decoded.success)
       : Effect.fail(McpError.invalidParams(`The answer to ${method} is malformed: ${decoded.failure}`))
   }
-})

@@ -43,6 +43,11 @@ export class ServerPeer<R> {
     return this.#session.receive(message, outlet)
   }
 
+  /** Ends when nothing that the client asked for is under way. */
+  get idle(): Effect.Effect<void> {
+    return this.#session.idle
+  }
+
   /** Interrupts the request with this id. */
   cancel(id: JsonRpc.RequestId): boolean {
     return this.#session.cancel(id)

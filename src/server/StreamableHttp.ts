@@ -7,7 +7,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
-import { Context, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { McpError } from "../protocol/McpError.ts"
 import { respond } from "../session/respond.ts"
@@ -44,6 +44,7 @@ const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => 
     modern: versions("modern"),
     legacy: versions("legacy"),
     answer: (request, outlet, reply) => respond(request, ModernRequest.answer(runtime, request, outlet), reply),
+    closing: Effect.asVoid(Deferred.succeed(runtime.closing, undefined)),
     open: (outlet) => ServerPeer.open(runtime, outlet, { sharedIds: true })
   }
 }

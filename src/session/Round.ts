@@ -5,78 +5,84 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
 import { type Cause, Effect, Hash } from "effect"
+import type { StepMemory } from "../definition/CallContext.ts"
 import { canAsk, type Question } from "../definition/Question.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { canonicalJson, type Memory } from "./RequestState.ts"
 
-/** What a question looks like on the wire, and how its answer is read. */
-export interface QuestionCodec {
-  readonly encode: (question: Question) => Members
-  readonly decode: (question: Question, answer: unknown) => Effect.Effect<unknown, McpError>
-}
+/** Reads the answer to a question. */
+export type ReadAnswer = (question: Question, answer: unknown) => Effect.Effect<unknown, McpError>
 
-/** The state of one run of a handler. */
-export class Round {
+const nothing: Memory = { answers: {}, steps: {} }
+
+/** The state of one run of a handler; also what its `Step.run` sees. */
+export class Round implements StepMemory {
   readonly #capabilities: Members
-  readonly #codec: QuestionCodec
-  readonly #answers: { readonly [key: string]: unknown }
-  readonly #steps: Map<string, unknown>
-  readonly #seen = new Map<string, number>()
-  readonly #open = new Map<string, Question>()
+  readonly #read: ReadAnswer
+  readonly #memory: Memory
+  readonly #responses: Members | undefined
+  // Most handlers never ask, so what asking takes is made at the first question.
+  #steps: Map<string, unknown> | undefined
+  #seen: Map<string, number> | undefined
+  #open: { [key: string]: Members } | undefined
 
   constructor(
     capabilities: Members,
-    codec: QuestionCodec,
-    memory: Memory,
-    responses: { readonly [key: string]: unknown }
+    read: ReadAnswer,
+    responses: { readonly [key: string]: unknown } | undefined,
+    memory: Memory = nothing
   ) {
     this.#capabilities = capabilities
-    this.#codec = codec
-    this.#answers = { ...memory.answers, ...responses }
-    this.#steps = new Map(Object.entries(memory.steps))
+    this.#read = read
+    this.#memory = memory
+    this.#responses = responses
   }
 
-  /** What `Step.run` sees. */
-  readonly steps = {
-    get: (name: string): { readonly value: unknown } | undefined =>
-      this.#steps.has(name) ? { value: this.#steps.get(name) } : undefined,
-    set: (name: string, value: unknown): void => {
-      this.#steps.set(name, value)
-    }
+  get(step: string): { readonly value: unknown } | undefined {
+    if (this.#steps?.has(step)) return { value: this.#steps.get(step) }
+    const { steps } = this.#memory
+    return Object.hasOwn(steps, step) ? { value: steps[step] } : undefined
   }
 
-  /** Whether the run has met a question without an answer. */
-  get isOpen(): boolean {
-    return this.#open.size > 0
+  set(step: string, value: unknown): void {
+    this.#steps ??= new Map()
+    this.#steps.set(step, value)
   }
 
-  /** The questions to send, by key. */
-  get inputRequests(): { readonly [key: string]: Members } {
-    const requests: { [key: string]: Members } = {}
-    for (const [key, question] of this.#open) requests[key] = this.#codec.encode(question)
-    return requests
+  /** The questions without an answer that the run has met, by key; `undefined` when there are none. */
+  get inputRequests(): { readonly [key: string]: Members } | undefined {
+    return this.#open
   }
 
   /** What has to be remembered until the answers come. */
   get memory(): Memory {
     const answers: { [key: string]: unknown } = {}
-    for (const key of this.#seen.keys()) if (key in this.#answers) answers[key] = this.#answers[key]
-    return { answers, steps: Object.fromEntries(this.#steps) }
+    for (const key of this.#seen?.keys() ?? []) {
+      const answer = this.#answerTo(key)
+      if (answer !== undefined) answers[key] = answer
+    }
+    return { answers, steps: { ...this.#memory.steps, ...Object.fromEntries(this.#steps ?? []) } }
+  }
+
+  #answerTo(key: string): unknown {
+    if (this.#responses !== undefined && Object.hasOwn(this.#responses, key)) return this.#responses[key]
+    return Object.hasOwn(this.#memory.answers, key) ? this.#memory.answers[key] : undefined
   }
 
   /** Gives the answer when it is there; otherwise puts the question and ends the run. */
   readonly ask = (question: Question): Effect.Effect<unknown, McpError> =>
     Effect.suspend(() => {
       const key = this.#keyOf(question)
-      if (Object.hasOwn(this.#answers, key)) return this.#codec.decode(question, this.#answers[key])
+      const answer = this.#answerTo(key)
+      if (answer !== undefined) return this.#read(question, answer)
       if (!canAsk(question, this.#capabilities)) {
         const needed = Object.keys(question.requires).join(", ")
-        return Effect.fail(
-          McpError.unsupported(`The client did not declare that it can do this: ${needed}`, question.requires)
-        )
+        const message = `The client did not declare that it can do this: ${needed}`
+        return Effect.fail(McpError.unsupported(message, question.requires))
       }
-      this.#open.set(key, question)
+      this.#open ??= {}
+      this.#open[key] = { method: question.method, params: question.params }
       // Questions that are asked at the same time get their turn before the run ends, so they go out together.
       return Effect.andThen(Effect.andThen(Effect.yieldNow, Effect.yieldNow), Effect.interrupt)
     })
@@ -85,6 +91,7 @@ export class Round {
   // is made of the question itself, and of how often the same question was asked before.
   #keyOf(question: Question): string {
     const key = question.key ?? keyFrom(question)
+    this.#seen ??= new Map()
     const times = this.#seen.get(key) ?? 0
     this.#seen.set(key, times + 1)
     const numbered = times === 0 ? key : `${key}-${times}`
@@ -99,14 +106,13 @@ const keyFrom = (question: Question): string => {
   return `${question.method.slice(0, question.method.indexOf("/"))}-${digest}`
 }
 
-/** A run that met a question ends in this, whatever the handler made of the interruption. */
-export type Outcome<A> = { readonly _tag: "Done"; readonly value: A } | { readonly _tag: "Open" }
-
-/** Runs a handler to its result or to its questions. */
-export const run = <A, E, R>(round: Round, handler: Effect.Effect<A, E, R>): Effect.Effect<Outcome<A>, E, R> =>
+/**
+ * Runs a handler to its result, or to `undefined` when it met a question without an answer, whatever it then made of
+ * its interruption.
+ */
+export const run = <A, E, R>(round: Round, handler: Effect.Effect<A, E, R>): Effect.Effect<A | undefined, E, R> =>
   Effect.matchCauseEffect(handler, {
-    onSuccess: (value): Effect.Effect<Outcome<A>, E> =>
-      Effect.succeed(round.isOpen ? { _tag: "Open" } : { _tag: "Done", value }),
-    onFailure: (cause: Cause.Cause<E>): Effect.Effect<Outcome<A>, E> =>
-      round.isOpen ? Effect.succeed({ _tag: "Open" }) : Effect.failCause(cause)
+    onSuccess: (value) => (round.inputRequests === undefined ? Effect.succeed(value) : Effect.undefined),
+    onFailure: (cause: Cause.Cause<E>) =>
+      round.inputRequests === undefined ? Effect.failCause(cause) : Effect.undefined
   })

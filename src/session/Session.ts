@@ -69,6 +69,7 @@ export class Session<R = never> {
   readonly #background = new Set<Fiber.Fiber<unknown, unknown>>()
   #lastId = -1
   #inFlight = 0
+  #onIdle: (() => void) | undefined
   #closed: McpError | undefined
   #blocked = 0
   #unblocked: Array<() => void> = []
@@ -171,6 +172,17 @@ export class Session<R = never> {
     if (fibers === undefined) return false
     for (const fiber of fibers) fiber.interruptUnsafe()
     return true
+  }
+
+  /** Ends when nothing that the peer asked for is under way. */
+  get idle(): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.#inFlight === 0
+        ? Effect.void
+        : Effect.callback((resume) => {
+            this.#onIdle = () => resume(Effect.void)
+          })
+    )
   }
 
   /** Ends the session: handlers are interrupted and awaited, waiting calls fail with `reason`. */
@@ -318,6 +330,7 @@ export class Session<R = never> {
 
   #finished(work: { readonly replying: boolean }): void {
     this.#inFlight--
+    if (this.#inFlight === 0) this.#onIdle?.()
     if (!work.replying) return
     this.#blocked--
     if (this.#unblocked.length === 0 || this.#blocked >= this.#options.limits.answersUnread) return

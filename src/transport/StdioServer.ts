@@ -44,6 +44,7 @@ const makeTransport = Effect.fnUntraced(function* (options: ServerOptions) {
   yield* Scope.addFinalizer(scope, flush)
 
   const connection: Connection = {
+    readsAfterEnd: true,
     send: (message) => Effect.suspend(() => output.offer(NewlineFraming.encode(message))),
     run: (onMessage) =>
       Stream.toPull(stdio.stdin).pipe(

@@ -56,6 +56,12 @@ export interface Connection {
    * The next message waits until the effect that `onMessage` returned has ended. Called once.
    */
   readonly run: (onMessage: (message: JsonRpc.Incoming) => Effect.Effect<void>) => Effect.Effect<void, McpError>
+
+  /**
+   * Whether the peer may still read after `run` has ended, as behind a pipe: then it is worth finishing the answers
+   * that are under way. Default `false`.
+   */
+  readonly readsAfterEnd?: boolean | undefined
 }
 
 /** Opens connections to a server: starts a process, dials a socket, points at a URL. */

@@ -27,6 +27,8 @@ export interface Endpoint<out R> {
     outlet: Outlet,
     reply: (answer: JsonRpc.Response) => Effect.Effect<void>
   ) => Effect.Effect<void, never, R>
+  /** Tells streams that only wait for changes to end, in the way that their revision asks. */
+  readonly closing: Effect.Effect<void>
   /** Opens a client of a new session, whose unrelated messages go to `outlet`. Lives as long as the scope. */
   readonly open: (outlet: Outlet) => Effect.Effect<SessionPeer, never, R | Scope.Scope>
 }

@@ -15,6 +15,10 @@ import type { SessionStream } from "./SessionStream.ts"
 export interface Host {
   /** Runs an effect for as long as the server lives. */
   readonly fork: (effect: Effect.Effect<void>) => void
+  /** Called when an exchange begins. */
+  readonly begun: () => void
+  /** Called once for each exchange: its answer was given, or nobody waits for it any more. */
+  readonly settled: () => void
   /** Called for every event stream that is opened. */
   readonly opened: (stream: EventStream) => void
   /** Milliseconds after which a request without an answer gets a stream. */
@@ -81,6 +85,7 @@ export class Exchange implements Outlet {
   /** The response, once its form is known. `start` sets the work going. */
   response(start: () => void): Effect.Effect<HttpResponse> {
     return Effect.callback((resume) => {
+      this.#options.host.begun()
       this.#respond = (response) => {
         this.#respond = undefined
         this.#options.host.unschedule(this.#patience)
@@ -89,8 +94,9 @@ export class Exchange implements Outlet {
       start()
       if (!this.#done && this.#respond !== undefined) this.#options.host.schedule(this.#patience)
       return Effect.sync(() => {
-        this.#abandoned = true
         this.#options.host.unschedule(this.#patience)
+        if (!this.#done) this.#options.host.settled()
+        this.#abandoned = true
         this.#options.onGone()
       })
     })
@@ -101,7 +107,10 @@ export class Exchange implements Outlet {
       // Whoever left before the first byte has no event to resume from, so there is nobody to keep this for.
       if (this.#done || this.#abandoned) return Effect.void
       const isAnswer = JsonRpc.isResponse(message)
-      if (isAnswer) this.#done = true
+      if (isAnswer) {
+        this.#done = true
+        this.#options.host.settled()
+      }
       if (this.#respond !== undefined && isAnswer && this.#opening === undefined) {
         return Effect.sync(() => this.#respondWithJson(message))
       }
@@ -117,6 +126,15 @@ export class Exchange implements Outlet {
       Effect.suspend(() => this.#sessionStream?.disconnect ?? Effect.void)
     )
   })
+
+  // The client has closed the stream. In a session it may come back, so the answer is still owed.
+  #left(): void {
+    if (this.#options.sessionStream === undefined && !this.#done) {
+      this.#abandoned = true
+      this.#options.host.settled()
+    }
+    this.#options.onGone()
+  }
 
   #respondWithJson(answer: JsonRpc.Response): void {
     this.#respond?.({
@@ -142,7 +160,7 @@ export class Exchange implements Outlet {
   /** Makes the response a stream of events, unless it is one already. */
   #open(): Effect.Effect<void> {
     if (this.#opening !== undefined) return this.#opening
-    const stream = makeEventStream(() => this.#options.onGone())
+    const stream = makeEventStream(() => this.#left())
     this.#stream = stream
     this.#sessionStream = this.#options.sessionStream?.()
     this.#opening = Effect.void

@@ -49,6 +49,11 @@ export const methodNotAllowed = (allow: string): Effect.Effect<HttpResponse> =>
     headers: { allow, "content-type": "application/json" }
   })
 
+export const shuttingDown: HttpResponse = response(503, {
+  code: ErrorCode.InternalError,
+  message: "The server is shutting down; try again elsewhere or later"
+})
+
 /** Whether an `Accept` header lets a media type through. Without the header anything goes. */
 export const accepts = (accept: string | undefined, type: string): boolean => {
   if (accept === undefined) return true

@@ -29,6 +29,8 @@ export interface Options extends Guard.Options, SessionOptions {
   readonly streamAfter?: Duration.Input | undefined
   /** How often an open stream gets a comment. Default 15 seconds. */
   readonly keepAlive?: Duration.Input | undefined
+  /** How long requests under way may take to end at shutdown, before they are interrupted. Default 5 seconds. */
+  readonly gracePeriod?: Duration.Input | undefined
   /** How long clients are told to wait before they reconnect to a stream (2025-11-25). Default 1 second. */
   readonly retry?: Duration.Input | undefined
 }
@@ -39,7 +41,10 @@ export interface StreamableHttpServer {
   readonly handle: (request: HttpRequest) => Effect.Effect<HttpResponse>
 }
 
-/** Makes a server for an endpoint. Closing the scope ends its sessions and streams. */
+/**
+ * Makes a server for an endpoint. Closing the scope refuses new requests, gives those under way a grace period, and ends
+ * all sessions and streams.
+ */
 export const make = <R>(
   endpoint: Endpoint<R>,
   options: Options = {}
@@ -73,6 +78,10 @@ class Server<R> implements StreamableHttpServer {
   readonly #host: Host
   readonly #fork: Fork<R>
   readonly #maximumBodyBytes: number
+  readonly #gracePeriod: Duration.Input
+  #unsettled = 0
+  #onSettled: (() => void) | undefined
+  #closing = false
 
   constructor(
     endpoint: Endpoint<R>,
@@ -95,8 +104,16 @@ class Server<R> implements StreamableHttpServer {
     const keepAlive = new KeepAlive(options.keepAlive ?? Duration.seconds(15), fork)
     const deadlines = new Deadlines(clock, fork)
     this.#keepAlive = keepAlive
+    this.#gracePeriod = options.gracePeriod ?? Duration.seconds(5)
     this.#host = {
       fork,
+      begun: () => {
+        this.#unsettled++
+      },
+      settled: () => {
+        this.#unsettled--
+        if (this.#unsettled === 0) this.#onSettled?.()
+      },
       opened: (stream) => keepAlive.add(stream),
       streamAfter: Duration.toMillis(Duration.fromInputUnsafe(options.streamAfter ?? Duration.millis(100))),
       now: () => deadlines.now(),
@@ -109,6 +126,7 @@ class Server<R> implements StreamableHttpServer {
     const { headers } = request
     const refused = this.#guard.refuse(headers)
     if (refused !== undefined) return Effect.succeed(Refusal.response(403, Refusal.invalidRequest(refused)))
+    if (this.#closing) return Effect.succeed(Refusal.shuttingDown)
     const cors = this.#guard.corsHeaders(headers)
     const response = this.#route(request)
     if (cors === undefined) return response
@@ -118,9 +136,19 @@ class Server<R> implements StreamableHttpServer {
   /** Interrupts what is running, ends all sessions and streams. */
   close(fibers: ReadonlySet<Fiber.Fiber<unknown, unknown>>): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
+      this.#closing = true
+      yield* this.#endpoint.closing
+      yield* Effect.timeoutOption(this.#allSettled, this.#gracePeriod)
       yield* this.#sessions.closeAll
       for (const fiber of fibers) fiber.interruptUnsafe()
       this.#keepAlive.end()
+    })
+  }
+
+  get #allSettled(): Effect.Effect<void> {
+    return Effect.callback((resume) => {
+      if (this.#unsettled === 0) resume(Effect.void)
+      else this.#onSettled = () => resume(Effect.void)
     })
   }
 

@@ -6,6 +6,8 @@
 export * as CallContext from "./definition/CallContext.ts"
 export * as Catalog from "./server/Catalog.ts"
 export * as Content from "./protocol/Content.ts"
+export * as EventStore from "./transport/EventStore.ts"
+export * as McpClient from "./client/McpClient.ts"
 export * as McpServer from "./server/McpServer.ts"
 export * as Middleware from "./server/Middleware.ts"
 export * as ParameterHeader from "./protocol/ParameterHeader.ts"

@@ -27,9 +27,7 @@ export type Change =
   | { readonly _tag: "ResourceUpdated"; readonly uri: string }
 
 /** Opens a subscription: from the moment the effect has ended nothing is missed. Its scope ends it. */
-export type Subscribe = (
-  filter: ChangeFilter
-) => Effect.Effect<Stream.Stream<Change, McpError>, McpError, Scope.Scope>
+export type Subscribe = (filter: ChangeFilter) => Effect.Effect<Stream.Stream<Change, McpError>, McpError, Scope.Scope>
 
 /** Changes that wait for a slow reader; then the oldest are dropped. */
 export const bufferSize = 256

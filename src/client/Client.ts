@@ -59,11 +59,7 @@ export interface Client {
    * Calls a tool that there is no type for. A structured result is checked against the output schema that the server has
    * listed; for this the tools are listed once when they have not been. A result with `isError` is a `ToolFailure`.
    */
-  readonly callTool: (
-    name: string,
-    args?: Members,
-    options?: RequestOptions
-  ) => Effect.Effect<CallToolResult, McpError>
+  readonly callTool: (name: string, args?: Members, options?: RequestOptions) => Effect.Effect<CallToolResult, McpError>
 
   /** All tools, page by page. Those with an invalid `x-mcp-header` are left out, with a warning (HDR-11). */
   readonly listTools: Stream.Stream<ToolDescription, McpError>
@@ -100,9 +96,7 @@ export interface Client {
    */
   readonly changes: (filter: ChangeFilter) => Stream.Stream<Change, McpError>
   /** `changes` for those who must know when it has begun: nothing is missed from when the effect has ended. */
-  readonly subscribe: (
-    filter: ChangeFilter
-  ) => Effect.Effect<Stream.Stream<Change, McpError>, McpError, Scope.Scope>
+  readonly subscribe: (filter: ChangeFilter) => Effect.Effect<Stream.Stream<Change, McpError>, McpError, Scope.Scope>
 
   /** Everything that the server tells by itself, from when the stream is run until the connection ends. */
   readonly notifications: Stream.Stream<ServerNotification>

@@ -50,9 +50,8 @@ export class Conversation {
   readonly #settings: Settings
   readonly #renewing = Semaphore.makeUnsafe(1)
   #agreement: Agreement
-  /** What is asked for in every request that says nothing of its own (2026-07-28). */
-  logLevel: LoggingLevel | undefined
-  /** What a renewed legacy session has to be told again. */
+  #logLevel: LoggingLevel | undefined
+  /** What a renewed legacy session has to be told again, besides the level of its log. */
   readonly renewals = new Set<Effect.Effect<unknown, McpError>>()
 
   constructor(settings: Settings, agreement: Agreement) {
@@ -78,7 +77,11 @@ export class Conversation {
       const agreement = this.#agreement
       const attempt = Effect.suspend(() => this.#send(method, params, options))
       return agreement.revision.era === "modern"
-        ? Effect.catchIf(attempt, (error) => this.#changeRevision(error), () => attempt)
+        ? Effect.catchIf(
+            attempt,
+            (error) => this.#changeRevision(error),
+            () => attempt
+          )
         : Effect.catchIf(attempt, isForgotten, () => Effect.andThen(this.#renew(agreement), attempt))
     })
   }
@@ -88,6 +91,20 @@ export class Conversation {
     const { link, revision } = this.#agreement
     const codec = findNotification(revision.clientNotifications, method)
     return codec === undefined ? Effect.void : link.session.notify(method, codec.params.encode(params))
+  }
+
+  /**
+   * Which log messages are wanted from now on. A legacy server is told at once, and again when its session is renewed;
+   * a modern one with every request that says nothing of its own (LOG-02, META-13).
+   */
+  setLogLevel(level: LoggingLevel | undefined): Effect.Effect<void, McpError> {
+    return Effect.suspend(() => {
+      const remember = Effect.sync(() => {
+        this.#logLevel = level
+      })
+      if (this.#agreement.revision.era === "modern") return remember
+      return Effect.andThen(this.request("logging/setLevel", { level: level ?? "emergency" }), remember)
+    })
   }
 
   #send<Method extends keyof ClientRequests>(
@@ -106,7 +123,7 @@ export class Conversation {
     }
     const _meta =
       revision.era === "modern"
-        ? modernMeta(this.#settings, revision, options.meta, options.logLevel ?? this.logLevel)
+        ? modernMeta(this.#settings, revision, options.meta, options.logLevel ?? this.#logLevel)
         : options.meta
     const wire = codec.params.encode(_meta === undefined ? params : { ...params, _meta })
     return Effect.flatMap(link.session.request(method, wire, this.#sessionOptions(options)), (answer) => {
@@ -151,7 +168,11 @@ export class Conversation {
         if (this.#agreement !== forgotten) return Effect.void
         return Effect.flatMap(initialize(forgotten.link, this.#settings), (agreement) => {
           this.#agreement = agreement
-          return Effect.forEach(this.renewals, (renewal) => Effect.ignore(renewal), { discard: true })
+          const level = this.#logLevel
+          return Effect.andThen(
+            level === undefined ? Effect.void : Effect.ignore(this.#send("logging/setLevel", { level }, {})),
+            Effect.forEach(this.renewals, (renewal) => Effect.ignore(renewal), { discard: true })
+          )
         })
       })
     )

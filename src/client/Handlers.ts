@@ -32,7 +32,8 @@ export interface Handlers<out R> {
    */
   readonly elicitUrl?: ((request: ElicitRequestURLParams) => Effect.Effect<ElicitResult, McpError, R>) | undefined
   /** Completes a conversation with the client's model. Keep a person in the loop (SAMP-18). */
-  readonly sample?: ((request: CreateMessageRequestParams) => Effect.Effect<CreateMessageResult, McpError, R>) | undefined
+  readonly sample?:
+    ((request: CreateMessageRequestParams) => Effect.Effect<CreateMessageResult, McpError, R>) | undefined
   /** What `sample` can do besides plain messages. Default: nothing. */
   readonly sampling?: Sampling | undefined
   /** The directories and files that servers may work in. Their URIs are `file://` (ROOT-06). */

@@ -65,12 +65,15 @@ export class LegacySubscriptions {
         ? counted
         : Effect.andThen(this.#conversation.request("resources/subscribe", { uri }), counted)
     })
-    return Effect.acquireRelease(this.#lock.withPermit(start), () =>
-      Effect.sync(() => {
-        // Whoever stops watching need not wait for the server to hear of it.
-        this.#conversation.agreement.link.session.fork(Effect.ignore(this.#lock.withPermit(this.#stop(uri))))
-      })
-    , { interruptible: true })
+    return Effect.acquireRelease(
+      this.#lock.withPermit(start),
+      () =>
+        Effect.sync(() => {
+          // Whoever stops watching need not wait for the server to hear of it.
+          this.#conversation.agreement.link.session.fork(Effect.ignore(this.#lock.withPermit(this.#stop(uri))))
+        }),
+      { interruptible: true }
+    )
   }
 
   #stop(uri: string): Effect.Effect<void, McpError> {

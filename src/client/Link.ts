@@ -6,6 +6,7 @@ import { Deferred, Effect, Exit, Scope } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { Revision } from "../revision/Revision.ts"
+import * as Work from "../session/Work.ts"
 import type { Limits } from "../session/Limits.ts"
 import { make as makeSession, type Session } from "../session/Session.ts"
 import { ClientTransport } from "../transport/Transport.ts"
@@ -28,7 +29,10 @@ export interface Link {
 }
 
 /** Opens a connection that lives until it is closed, or as long as the scope. */
-export const open = (receiver: Receiver, limits: Limits): Effect.Effect<Link, McpError, ClientTransport | Scope.Scope> =>
+export const open = (
+  receiver: Receiver,
+  limits: Limits
+): Effect.Effect<Link, McpError, ClientTransport | Scope.Scope> =>
   Effect.gen(function* () {
     const transport = yield* ClientTransport
     const scope = yield* Scope.fork(yield* Effect.scope)
@@ -44,10 +48,11 @@ const connect = Effect.fnUntraced(function* (
   scope: Scope.Closeable
 ): Effect.fn.Return<Link, McpError, Scope.Scope> {
   const connection = yield* transport.connect
+  const services = yield* Effect.context<never>()
   const session: Session = yield* makeSession({
     outlet: connection,
     limits,
-    onRequest: (request) => receiver.onRequest(link, request),
+    onRequest: (request) => Work.make(receiver.onRequest(link, request), services),
     onNotification: (notification) => receiver.onNotification(link, notification),
     onStray: logStray,
     // `initialize` is never cancelled (CANC-02); neither is the probe, which a legacy server must not hear more of.
@@ -62,9 +67,7 @@ const connect = Effect.fnUntraced(function* (
   }
   const end = (reason: McpError) => Effect.andThen(session.close(reason), Deferred.succeed(ended, reason))
   yield* Effect.addFinalizer(() => Deferred.succeed(ended, McpError.closed("The client has hung up")))
-  const run = connection.run((message) =>
-    mustIgnore(link, message) ? logStray(message) : session.receive(message)
-  )
+  const run = connection.run((message) => (mustIgnore(link, message) ? logStray(message) : session.receive(message)))
   yield* Effect.forkScoped(
     Effect.matchEffect(run, {
       onSuccess: () => end(McpError.closed("The server has closed the connection")),

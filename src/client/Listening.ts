@@ -8,7 +8,15 @@ import { type Cause, Deferred, Duration, Effect, Queue, Random, Result, Stream }
 import type { RequestId } from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import { MetaKey, type SubscriptionFilter } from "../protocol/index.ts"
-import { allChanges, bufferSize, type Change, changeOf, compare, type Subscribe, toSubscriptionFilter } from "./Changes.ts"
+import {
+  allChanges,
+  bufferSize,
+  type Change,
+  changeOf,
+  compare,
+  type Subscribe,
+  toSubscriptionFilter
+} from "./Changes.ts"
 import type { Conversation } from "./Conversation.ts"
 import type { Notifications, ServerNotification } from "./Notifications.ts"
 

@@ -3,14 +3,14 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/client
  */
-import { Context, Effect, Layer, type Scope, Stream } from "effect"
-import { McpError } from "../protocol/McpError.ts"
+import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
+import type { McpError } from "../protocol/McpError.ts"
 import { newestLegacy } from "../revision/Revisions.ts"
 import type { ClientTransport } from "../transport/Transport.ts"
 import type { Client } from "./Client.ts"
 import { Conversation } from "./Conversation.ts"
 import type { Handlers } from "./Handlers.ts"
-import { Invalidation } from "./Invalidation.ts"
+import { invalidate } from "./Invalidation.ts"
 import { LegacySubscriptions } from "./LegacySubscriptions.ts"
 import * as Link from "./Link.ts"
 import { subscribe as listen } from "./Listening.ts"
@@ -38,7 +38,7 @@ export type { ToolEvent } from "./ToolEvents.ts"
 export class McpClient extends Context.Service<McpClient, Client>()("mcp-effect/client/McpClient") {}
 
 /** What the handlers in these options need. */
-export type Needs<O extends Settings.Options> = O extends { readonly handlers: infer H } ? HandlerNeeds<H> : never
+export type NeedsOf<O> = O extends { readonly handlers: infer H } ? HandlerNeeds<H> : never
 
 type HandlerNeeds<H> = { readonly [K in keyof H]: HandlerNeed<H[K]> }[keyof H]
 type HandlerNeed<H> = H extends (request: never) => Effect.Effect<unknown, unknown, infer R>
@@ -58,12 +58,12 @@ type HandlerNeed<H> = H extends (request: never) => Effect.Effect<unknown, unkno
  */
 export const make = <const O extends Settings.Options>(
   options: O
-): Effect.Effect<Client, McpError, ClientTransport | Scope.Scope | Needs<O>> =>
-  // `Needs` has collected what the handlers need; the handlers themselves are typed by what they have in common.
-  open(Settings.fromOptions(options), options.handlers ?? {}) as Effect.Effect<
+): Effect.Effect<Client, McpError, ClientTransport | Scope.Scope | NeedsOf<O>> =>
+  // `NeedsOf` has collected what the handlers need; the handlers themselves are typed by what they have in common.
+  closedOnFailure(open(Settings.fromOptions(options), options.handlers ?? {})) as Effect.Effect<
     Client,
     McpError,
-    ClientTransport | Scope.Scope | Needs<O>
+    ClientTransport | Scope.Scope | NeedsOf<O>
   >
 
 /**
@@ -84,12 +84,22 @@ export const make = <const O extends Settings.Options>(
  */
 export const layer = <const O extends Settings.Options>(
   options: O
-): Layer.Layer<McpClient, McpError, ClientTransport | Exclude<Needs<O>, Scope.Scope>> =>
+): Layer.Layer<McpClient, McpError, ClientTransport | Exclude<NeedsOf<O>, Scope.Scope>> =>
   Layer.effect(McpClient, make(options)) as Layer.Layer<
     McpClient,
     McpError,
-    ClientTransport | Exclude<Needs<O>, Scope.Scope>
+    ClientTransport | Exclude<NeedsOf<O>, Scope.Scope>
   >
+
+/** A client that could not be made leaves nothing open, however long the scope goes on (BUG-74). */
+const closedOnFailure = <A, E, R>(make: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Scope.Scope> =>
+  Effect.flatMap(Effect.scope, (parent) =>
+    Effect.flatMap(Scope.fork(parent), (scope) =>
+      Effect.onError(Effect.provideService(make, Scope.Scope, scope), (cause) =>
+        Scope.close(scope, Exit.failCause(cause))
+      )
+    )
+  )
 
 const open = Effect.fnUntraced(function* (
   settings: Settings.Settings,
@@ -98,24 +108,66 @@ const open = Effect.fnUntraced(function* (
   const services = (yield* Effect.context<never>()) as Context.Context<unknown>
   const questions = new PeerRequests(handlers, services)
   const notifications = new Notifications()
-  const oldest = settings.legacy[0] ?? newestLegacy
-  const receiver: Link.Receiver = {
-    onRequest: (link, request) => questions.respond(link.revision ?? oldest, request),
-    onNotification: (link, notification) => notifications.receive(link.revision ?? oldest, notification)
-  }
-  const agreement = yield* negotiate(settings, Link.open(receiver, settings.limits))
+  const unsettled = settings.legacy[0] ?? newestLegacy
+  const agreement = yield* negotiate(
+    settings,
+    Link.open(
+      {
+        onRequest: (link, request) => questions.respond(link.revision ?? unsettled, request),
+        onNotification: (link, notification) => notifications.receive(link.revision ?? unsettled, notification)
+      },
+      settings.limits
+    )
+  )
   const conversation = new Conversation(settings, agreement)
   const cache = new ResultCache(settings.cacheCapacity)
   const directory = new ToolDirectory(settings.limits.items)
   yield* notifications.listen(invalidate(cache, directory))
   const rounds = new Rounds(conversation, questions, settings.limits.rounds)
-  const reading = new Reading(conversation, rounds, cache, directory, settings.limits)
+  const reading = new Reading({ conversation, rounds, cache, directory, limits: settings.limits })
   if (agreement.discovered !== undefined) yield* reading.keepDiscovery(agreement.discovered)
-  const tools = new ToolCalls(conversation, rounds, directory, reading.relistTools)
+  const tools = new ToolCalls(conversation, rounds, directory, reading)
   const subscribe =
     agreement.revision.era === "modern"
       ? listen(conversation, notifications)
       : new LegacySubscriptions(conversation, notifications).subscribe
-  yield* tellRootsChanges(conversation, handlers, services)
-  ...
+  if (handlers.rootsChanges !== undefined) yield* tellRootsChanges(conversation, handlers.rootsChanges, services)
+  const { ended } = agreement.link
+  return {
+    get server() {
+      return conversation.agreement.server
+    },
+    call: tools.call,
+    stream: (tool, input, options = {}) =>
+      events(notifications, options, (withEvents) => tools.call(tool, input, withEvents)),
+    callTool: tools.callTool,
+    listTools: reading.listTools,
+    listResources: reading.listResources,
+    listResourceTemplates: reading.listResourceTemplates,
+    listPrompts: reading.listPrompts,
+    readResource: reading.readResource,
+    getPrompt: reading.getPrompt,
+    complete: reading.complete,
+    subscribe,
+    changes: (filter) => Stream.unwrap(subscribe(filter)),
+    notifications: notifications.stream((notification) => notification, ended),
+    logs: notifications.stream(
+      ({ method, params }) => (method === "notifications/message" ? params : undefined),
+      ended
+    ),
+    setLogLevel: (level) => conversation.setLogLevel(level),
+    ping: Effect.asVoid(conversation.request("ping", {})),
+    discover: reading.discover,
+    ended
+  }
 })
+
+const tellRootsChanges = (
+  conversation: Conversation,
+  changes: Stream.Stream<void, never, unknown>,
+  services: Context.Context<unknown>
+): Effect.Effect<unknown, never, Scope.Scope> =>
+  Stream.runForEach(changes, () => Effect.ignore(conversation.notify("notifications/roots/list_changed", {}))).pipe(
+    Effect.provideContext(services),
+    Effect.forkScoped
+  )

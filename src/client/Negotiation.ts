@@ -80,10 +80,7 @@ const choose = (spoken: ReadonlyArray<Revision>, supported: ReadonlyArray<string
   spoken.find(({ version }) => supported.includes(version))
 
 /** A modern server with which this client shares no modern revision, but perhaps an older one. */
-const legacyOrNothing = (
-  settings: Settings,
-  supported: ReadonlyArray<string>
-): Effect.Effect<Finding, McpError> => {
+const legacyOrNothing = (settings: Settings, supported: ReadonlyArray<string>): Effect.Effect<Finding, McpError> => {
   const evidence = McpError.unsupported(
     `The server speaks ${supported.join(", ") || "no revision at all"}; this client speaks ${spokenBy(settings)}`
   )

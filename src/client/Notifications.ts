@@ -46,10 +46,7 @@ export class Notifications {
   }
 
   /** A stream of what `select` picks, from when it is run on. `ended` ends it. */
-  stream<A>(
-    select: (notification: ServerNotification) => A | undefined,
-    ended: Effect.Effect<void>
-  ): Stream.Stream<A> {
+  stream<A>(select: (notification: ServerNotification) => A | undefined, ended: Effect.Effect<void>): Stream.Stream<A> {
     return Stream.callback<A>(
       (queue) =>
         Effect.andThen(

@@ -76,7 +76,8 @@ export const initialize = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Agreement, McpError> {
   const method = "initialize"
   const newest = settings.legacy[0]
-  if (newest === undefined) return yield* McpError.unsupported("This client speaks no revision that opens with initialize")
+  if (newest === undefined)
+    return yield* McpError.unsupported("This client speaks no revision that opens with initialize")
   const params = { protocolVersion: newest.version, capabilities: settings.capabilities, clientInfo: settings.info }
   const encoded = findRequest(newest.clientRequests, method)?.params.encode(params) ?? params
   const answer = yield* link.session.request(method, encoded, { timeout: settings.timeout })

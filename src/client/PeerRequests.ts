@@ -57,7 +57,12 @@ export class PeerRequests {
     // The codec of this method has read the params.
     const question = { method, params: params.success } as InputRequest
     return this.answer(question).pipe(
-      Effect.map((result) => codec.result.encode(result)),
+      Effect.flatMap((result) => {
+        const refusal = codec.result.refuse?.(result)
+        return refusal === undefined
+          ? Effect.succeed(codec.result.encode(result))
+          : Effect.fail(McpError.unsupported(refusal))
+      }),
       Effect.catchTag("Undeclared", ({ code, message }) => Effect.fail(McpError.protocol(code, message)))
     )
   }

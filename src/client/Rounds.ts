@@ -42,12 +42,12 @@ export class Rounds {
    * Fails with `Unsupported` when the server asks for what the client did not declare, with `LimitExceeded` when it
    * does not come to an end, and with the failure of a handler.
    */
-  readonly request = Effect.fnUntraced({ self: this }, function* <Method extends InputRequiredMethod>(
-    this: Rounds,
-    method: Method,
-    params: ClientRequests[Method]["params"],
-    options: InternalOptions
-  ): Effect.fn.Return<Outcome<CompleteResultOf<Method>>, McpError> {
+  readonly request = Effect.fnUntraced({ self: this }, function* <
+    Method extends InputRequiredMethod
+  >(this: Rounds, method: Method, params: ClientRequests[Method]["params"], options: InternalOptions): Effect.fn.Return<
+    Outcome<CompleteResultOf<Method>>,
+    McpError
+  > {
     let sent = params
     for (let round = 0; ; round++) {
       const result = yield* this.#conversation.request(method, sent, options)

@@ -1,7 +1,7 @@
 /**
  * The options of a client, and what they come to.
  */
-import type { Duration } from "effect"
+import { Duration } from "effect"
 import type { ClientCapabilities, Icon, Implementation } from "../protocol/index.ts"
 import type { Revision } from "../revision/Revision.ts"
 import { revisions as known } from "../revision/Revisions.ts"
@@ -72,7 +72,7 @@ export interface Settings {
   readonly legacy: ReadonlyArray<Revision>
   readonly prior: Verdict["era"] | undefined
   readonly probeTimeout: Duration.Input
-  readonly timeout: Duration.Input
+  readonly timeout: number
   /** Results to keep; 0 for none. */
   readonly cacheCapacity: number
   readonly limits: Limits
@@ -100,7 +100,7 @@ export const fromOptions = (options: Options): Settings => {
     legacy: spoken.filter((revision) => revision.era === "legacy"),
     prior: typeof prior === "object" ? prior.era : prior,
     probeTimeout: options.probeTimeout ?? "3 seconds",
-    timeout: options.timeout ?? "60 seconds",
+    timeout: Duration.toMillis(Duration.fromInputUnsafe(options.timeout ?? "60 seconds")),
     cacheCapacity: cache === false ? 0 : ((cache === true ? undefined : cache.capacity) ?? 256),
     limits: { ...defaultLimits, ...options.limits }
   }

@@ -10,6 +10,7 @@ import { McpError, ToolFailure } from "../protocol/McpError.ts"
 import * as ParameterHeader from "../protocol/ParameterHeader.ts"
 import type { CallToolResult } from "../protocol/index.ts"
 import type { Conversation, RequestOptions } from "./Conversation.ts"
+import type { Reading } from "./Reading.ts"
 import type { Rounds } from "./Rounds.ts"
 import type { ToolDirectory } from "./ToolDirectory.ts"
 
@@ -20,28 +21,22 @@ export class ToolCalls {
   readonly #conversation: Conversation
   readonly #rounds: Rounds
   readonly #directory: ToolDirectory
-  /** Lists all tools anew, so that the directory knows them. */
-  readonly #list: Effect.Effect<void, McpError>
+  readonly #reading: Reading
 
-  constructor(
-    conversation: Conversation,
-    rounds: Rounds,
-    directory: ToolDirectory,
-    list: Effect.Effect<void, McpError>
-  ) {
+  constructor(conversation: Conversation, rounds: Rounds, directory: ToolDirectory, reading: Reading) {
     this.#conversation = conversation
     this.#rounds = rounds
     this.#directory = directory
-    this.#list = list
+    this.#reading = reading
   }
 
   /** Calls a tool by its type. */
-  readonly call = Effect.fnUntraced({ self: this }, function* <T extends Tool.Any>(
-    this: ToolCalls,
-    tool: T,
-    input: Tool.Input<T>,
-    options: RequestOptions = {}
-  ): Effect.fn.Return<Tool.Output<T>, Tool.Failure<T> | McpError> {
+  readonly call = Effect.fnUntraced({ self: this }, function* <
+    T extends Tool.Any
+  >(this: ToolCalls, tool: T, input: Tool.Input<T>, options: RequestOptions = {}): Effect.fn.Return<
+    Tool.Output<T>,
+    Tool.Failure<T> | McpError
+  > {
     const encoded = tool.encodeInput(input)
     if (Result.isFailure(encoded)) {
       return yield* McpError.invalidParams(`Invalid arguments of "${tool.name}": ${encoded.failure}`)
@@ -55,21 +50,26 @@ export class ToolCalls {
   })
 
   /** Calls a tool by its name. */
-  readonly callTool = Effect.fnUntraced({ self: this }, function* (
-    this: ToolCalls,
-    name: string,
-    args?: Members,
-    options: RequestOptions = {}
-  ): Effect.fn.Return<CallToolResult, McpError> {
-    const result = yield* this.#send(name, args, options, undefined)
-    if (result.isError === true) return yield* toolFailure(name, result)
-    const structured = "structuredContent" in result ? { value: result.structuredContent } : undefined
-    // A server whose tools can't be listed can be called all the same; its results then go unchecked.
-    if (structured !== undefined && this.#directory.find(name) === undefined) yield* Effect.ignore(this.#list)
-    const known = this.#directory.find(name)
-    if (known !== undefined) yield* this.#directory.check(known.tool, structured)
-    return result
-  })
+  readonly callTool = Effect.fnUntraced(
+    { self: this },
+    function* (
+      this: ToolCalls,
+      name: string,
+      args?: Members,
+      options: RequestOptions = {}
+    ): Effect.fn.Return<CallToolResult, McpError> {
+      const result = yield* this.#send(name, args, options, undefined)
+      if (result.isError === true) return yield* toolFailure(name, result)
+      const structured = "structuredContent" in result ? { value: result.structuredContent } : undefined
+      // A server whose tools can't be listed can be called all the same; its results then go unchecked.
+      if (structured !== undefined && this.#directory.find(name) === undefined) {
+        yield* Effect.ignore(this.#reading.knowTools)
+      }
+      const known = this.#directory.find(name)
+      if (known !== undefined) yield* this.#directory.check(known.tool, structured)
+      return result
+    }
+  )
 
   #send(
     name: string,
@@ -82,12 +82,12 @@ export class ToolCalls {
       return Effect.fail(McpError.unsupported(`The tool "${name}" can't be called: ${known.headers.failure}`))
     }
     const attempt = this.#attempt(name, args, options, own ?? this.#listedHeaders(name))
-    return Effect.catchIf(attempt, isHeaderMismatch, () =>
+    return Effect.catchIf(attempt, isHeaderMismatch, (mismatch) =>
       // HDR-19: the server mirrors other arguments than this client knew of.
-      Effect.andThen(
-        this.#list,
-        Effect.suspend(() => this.#attempt(name, args, options, this.#listedHeaders(name) ?? own))
-      )
+      Effect.matchEffect(this.#reading.relistTools, {
+        onFailure: () => Effect.fail(mismatch),
+        onSuccess: () => this.#attempt(name, args, options, this.#listedHeaders(name) ?? own)
+      })
     )
   }
 

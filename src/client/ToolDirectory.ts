@@ -19,6 +19,7 @@ export class ToolDirectory {
   readonly #known = new Map<string, KnownTool>()
   readonly #validators = JsonSchemaValidator.makeCache()
   readonly #capacity: number
+  #complete = false
 
   /** Remembers at most so many tools. */
   constructor(capacity: number) {
@@ -30,9 +31,22 @@ export class ToolDirectory {
     return this.#known.get(name)
   }
 
+  /** Whether all tools were listed. */
+  get isComplete(): boolean {
+    return this.#complete
+  }
+
+  /** Says that all tools were listed. */
+  complete(): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.#complete = true
+    })
+  }
+
   /** Forgets everything: the server's tools have changed. */
   clear(): void {
     this.#known.clear()
+    this.#complete = false
   }
 
   /**

@@ -98,6 +98,8 @@ export type Any<R> = Fixed<R> | Template<R>
 /**
  * Offers one resource.
  *
+ * What is not a URI is a mistake in the program, so it throws here and says why.
+ *
  * @example
  * ```ts
  * import { Effect } from "effect"
@@ -110,17 +112,24 @@ export const make = <E extends ReadError, R, RS = never>(
   uri: string,
   options: Options<RS>,
   read: Effect.Effect<ReadOutput, E, R>
-): Fixed<Exclude<R, CallContext | Scope.Scope> | NoInfer<RS>> => ({
-  _tag: "Resource",
-  key: uri,
-  description: {
-    uri,
-    ...describe(options),
-    ...(options.size !== undefined && { size: options.size })
-  },
-  read: contentsOf(uri, options.mimeType, read) as Fixed<Exclude<R, CallContext | Scope.Scope> | RS>["read"],
-  changes: options.changes
-})
+): Fixed<Exclude<R, CallContext | Scope.Scope> | NoInfer<RS>> => {
+  if (!isUri(uri)) throw new TypeError(`"${uri}" is not a URI`)
+  return {
+    _tag: "Resource",
+    key: uri,
+    description: {
+      uri,
+      ...describe(options),
+      ...(options.size !== undefined && { size: options.size })
+    },
+    read: contentsOf(uri, options.mimeType, read) as Fixed<Exclude<R, CallContext | Scope.Scope> | RS>["read"],
+    changes: options.changes
+  }
+}
+
+/** Whether the characters are those of a URI, and it starts with a scheme (RES-16). */
+const isUri = (text: string): boolean =>
+  /^[a-z][a-z0-9+.-]*:(?:[a-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})*$/i.test(text)
 
 /**
  * Offers a family of resources under an RFC 6570 template. Variables arrive decoded; `{+path}` may hold slashes.

@@ -1,15 +1,18 @@
 /**
  * Streamable HTTP on `node:http` directly: the fast way to serve over HTTP on Node, with nothing in between.
  */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttp from "node:http"
 import type { AddressInfo } from "node:net"
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import { McpError } from "../protocol/McpError.ts"
 import type { McpServer } from "../server/McpServer.ts"
+import * as Neutral from "../server/StreamableHttp.ts"
 import { make, type Options } from "../server/StreamableHttp.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
 import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
 import type { StreamableHttpServer } from "../transport/httpServer/StreamableHttpServer.ts"
+import type { ClientTransport } from "../transport/Transport.ts"
 
 export * from "../server/StreamableHttp.ts"
 
@@ -66,6 +69,23 @@ export const layerNode = <R>(
       return { url: `http://${host}:${port}${path}`, port }
     })
   ) as Layer.Layer<Listening, McpError, Exclude<R, Scope.Scope>>
+
+/**
+ * Connects to the server behind a URL, with Node's HTTP client. Any other `HttpClient` goes with `layerClient` of
+ * `StreamableHttp` in `mcp-effect`.
+ *
+ * @example
+ * ```ts
+ * import { StreamableHttp } from "mcp-effect/node"
+ *
+ * const remote = StreamableHttp.layerClient({ url: "http://127.0.0.1:3000/mcp" })
+ * ```
+ */
+export const layerClient = (options: Neutral.ClientOptions): Layer.Layer<ClientTransport> =>
+  Neutral.layerClient(options).pipe(Layer.provide(httpClient))
+
+// Undici would cut a stream that is silent for five minutes. How long to wait is for the caller to say.
+const httpClient = NodeHttpClient.layerUndiciOptions({ bodyTimeout: 0, headersTimeout: 0 })
 
 const hangUpAfter = Duration.seconds(1)
 

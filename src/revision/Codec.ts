@@ -17,6 +17,11 @@ export interface Codec<A> {
   decode(wire: Members | undefined): Result.Result<A, string>
   /** Spells a value for the wire. It is not checked; it is the same object when nothing has to change. */
   encode(value: A): Members
+  /**
+   * Says, as a sentence, why this revision has no way to say a value: who wants to send it asks before `encode`, and
+   * fails instead. `undefined` where it can be said; absent where everything can.
+   */
+  refuse?(value: A): string | undefined
 }
 
 /** A check of unknown values against a schema. */
@@ -64,11 +69,19 @@ export const reader = <A>(schema: WireSchema<A>): Reader<A> => {
 
 const nothing: Members = {}
 
-/** Makes a codec from a schema, and from how the revision spells the value where that is not as it is. */
-export const codec = <A extends Members>(schema: WireSchema<A>, encode?: (value: A) => Members): Codec<A> => {
+/**
+ * Makes a codec from a schema, from how the revision spells the value where that is not as it is, and from what the
+ * revision can't spell.
+ */
+export const codec = <A extends Members>(
+  schema: WireSchema<A>,
+  encode?: (value: A) => Members,
+  refuse?: (value: A) => string | undefined
+): Codec<A> => {
   const read = reader(schema)
   return {
     decode: (wire) => read(wire ?? nothing),
-    encode: encode ?? ((value) => value)
+    encode: encode ?? ((value) => value),
+    ...(refuse !== undefined && { refuse })
   }
 }

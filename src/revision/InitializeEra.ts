@@ -3,11 +3,8 @@
  * revision says how it spells the parts that differ.
  */
 import { CancelledNotificationParams } from "../protocol/Cancellation.ts"
-import type { ClientCapabilities, ServerCapabilities } from "../protocol/Capabilities.ts"
 import { CompleteRequestParams, CompleteResult } from "../protocol/Completion.ts"
-import type { ContentBlock } from "../protocol/Content.ts"
 import { ElicitationCompleteNotificationParams, ElicitRequestParams, ElicitResult } from "../protocol/Elicitation.ts"
-import type { Implementation } from "../protocol/Implementation.ts"
 import type { InputRequiredResult } from "../protocol/InputRequired.ts"
 import { ErrorCode, type Members } from "../protocol/JsonRpc.ts"
 import { InitializeRequestParams, InitializeResult } from "../protocol/Lifecycle.ts"
@@ -18,8 +15,7 @@ import {
   GetPromptRequestParams,
   GetPromptResult,
   ListPromptsRequestParams,
-  ListPromptsResult,
-  type Prompt
+  ListPromptsResult
 } from "../protocol/Prompt.ts"
 import {
   ListResourcesRequestParams,
@@ -28,8 +24,6 @@ import {
   ListResourceTemplatesResult,
   ReadResourceRequestParams,
   ReadResourceResult,
-  type Resource,
-  type ResourceTemplate,
   ResourceUpdatedNotificationParams,
   SubscribeRequestParams,
   UnsubscribeRequestParams
@@ -44,33 +38,9 @@ import {
   type Tool
 } from "../protocol/Tool.ts"
 import { type Codec, codec, type WireSchema, reader } from "./Codec.ts"
-import { type RequestCodec, type Revision, table } from "./Revision.ts"
+import { type RequestCodec, type Revision, type RevisionRules, table } from "./Revision.ts"
 import { isJsonObject, mapItems, mapMember, without } from "./Rewrite.ts"
-
-type Spell<A> = (value: A) => A
-
-/** How a revision spells the parts that differ between legacy revisions. What is absent is written as it is. */
-export interface Spelling {
-  /** Methods that came with a later revision of the era. */
-  readonly absent?: ReadonlyArray<string>
-  readonly implementation?: Spell<Implementation>
-  readonly clientCapabilities?: Spell<ClientCapabilities>
-  readonly serverCapabilities?: Spell<ServerCapabilities>
-  readonly tool?: Spell<Tool>
-  readonly prompt?: Spell<Prompt>
-  readonly resource?: Spell<Resource>
-  readonly resourceTemplate?: Spell<ResourceTemplate>
-  /** A block of a tool's result or of a prompt. */
-  readonly contentBlock?: Spell<ContentBlock>
-  /** The result of a tool, apart from its blocks. */
-  readonly callToolResult?: Spell<CallToolResult>
-  readonly completeParams?: Spell<CompleteRequestParams>
-  readonly progressParams?: Spell<ProgressNotificationParams>
-  readonly createMessageParams?: Spell<CreateMessageRequestParams>
-  readonly createMessageResult?: Spell<CreateMessageResult>
-  readonly elicitParams?: Spell<ElicitRequestParams>
-  readonly elicitResult?: Spell<ElicitResult>
-}
+import type { Refuse, Spell, Spelling } from "./Spelling.ts"
 
 const same = <A>(value: A): A => value
 
@@ -84,11 +54,16 @@ const retryMembers = ["inputResponses", "requestState"]
  * A result of this era. The members that 2026-07-28 gives a meaning have none here: they are not written, and are taken
  * off what is read, so that nobody above takes them for more than an unknown member (section 2.10, rules 1 and 2).
  */
-const legacyResult = <A extends Members>(schema: WireSchema<A>, spell: Spell<A> = same): Codec<A> => {
+const legacyResult = <A extends Members>(
+  schema: WireSchema<A>,
+  spell: Spell<A> = same,
+  refuse?: Refuse<A>
+): Codec<A> => {
   const read = reader(schema)
   return {
     decode: (wire) => read(without(wire ?? {}, modernMembers)),
-    encode: (value) => spell(without(value, modernMembers))
+    encode: (value) => spell(without(value, modernMembers)),
+    ...(refuse !== undefined && { refuse })
   }
 }
 
@@ -131,9 +106,9 @@ export const objectStructuredContent = <A extends { readonly structuredContent?:
     ? without(result, ["structuredContent"])
     : result
 
-/** Builds the revision `version` of the initialize era, with every message the era ever had. */
-export const initializeEra = (version: string, spelling: Spelling): Revision => {
-  const { absent = [], contentBlock } = spelling
+/** Builds the revision `version` of the initialize era, with every message the era ever had but those that are absent. */
+export const initializeEra = (version: string, spelling: Spelling, rules: RevisionRules): Revision => {
+  const { absent = [], contentBlock, resourceContents, root } = spelling
 
   const callToolResult: Spell<CallToolResult> = (value) => {
     const result = spelling.callToolResult === undefined ? value : spelling.callToolResult(value)
@@ -148,6 +123,12 @@ export const initializeEra = (version: string, spelling: Spelling): Revision => 
         "messages",
         mapItems((message) => mapMember(message, "content", contentBlock))
       ))
+
+  const readResourceResult: Spell<ReadResourceResult> | undefined =
+    resourceContents && ((value) => mapMember(value, "contents", mapItems(resourceContents)))
+
+  const listRootsResult: Spell<ListRootsResult> | undefined =
+    root && ((value) => mapMember(value, "roots", mapItems(root)))
 
   const createMessageParams: Spell<CreateMessageRequestParams> = (value) => {
     const params = spelling.createMessageParams === undefined ? value : spelling.createMessageParams(value)
@@ -178,6 +159,7 @@ export const initializeEra = (version: string, spelling: Spelling): Revision => 
   return {
     version,
     era: "legacy",
+    ...rules,
     clientRequests: existing({
       initialize: request(
         codec(InitializeRequestParams, initializeParams),
@@ -199,7 +181,10 @@ export const initializeEra = (version: string, spelling: Spelling): Revision => 
         codec(ListResourceTemplatesRequestParams),
         listResult(ListResourceTemplatesResult, "resourceTemplates", spelling.resourceTemplate)
       ),
-      "resources/read": request(retryableParams(ReadResourceRequestParams), completeResult(ReadResourceResult)),
+      "resources/read": request(
+        retryableParams(ReadResourceRequestParams),
+        completeResult(ReadResourceResult, readResourceResult)
+      ),
       "resources/subscribe": request(codec(SubscribeRequestParams), legacyResult(EmptyResult)),
       "resources/unsubscribe": request(codec(UnsubscribeRequestParams), legacyResult(EmptyResult)),
       "completion/complete": request(
@@ -210,14 +195,14 @@ export const initializeEra = (version: string, spelling: Spelling): Revision => 
     }),
     serverRequests: existing({
       ping,
-      "roots/list": request(codec(ListRootsRequestParams), legacyResult(ListRootsResult)),
+      "roots/list": request(codec(ListRootsRequestParams), legacyResult(ListRootsResult, listRootsResult)),
       "sampling/createMessage": request(
-        codec(CreateMessageRequestParams, createMessageParams),
-        legacyResult(CreateMessageResult, spelling.createMessageResult)
+        codec(CreateMessageRequestParams, createMessageParams, spelling.refuseCreateMessageParams),
+        legacyResult(CreateMessageResult, spelling.createMessageResult, spelling.refuseCreateMessageResult)
       ),
       "elicitation/create": request(
-        codec(ElicitRequestParams, spelling.elicitParams),
-        legacyResult(ElicitResult, spelling.elicitResult)
+        codec(ElicitRequestParams, spelling.elicitParams, spelling.refuseElicitParams),
+        legacyResult(ElicitResult, spelling.elicitResult, spelling.refuseElicitResult)
       )
     }),
     clientNotifications: existing({

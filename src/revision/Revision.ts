@@ -33,6 +33,21 @@ export type NotificationTable<All extends { readonly [M in keyof All]: Notificat
   readonly [Method in keyof All]?: NotificationCodec<All[Method]>
 }
 
+/** What the date of a revision decides besides the messages: rules for sessions and transports. */
+export interface RevisionRules {
+  /** Whether messages may come, and must be taken, in arrays: only in 2025-03-26 (section 2.3). */
+  readonly batches: boolean
+  /** Whether HTTP requests after the first say the revision in `MCP-Protocol-Version`: from 2025-06-18. */
+  readonly versionHeader: boolean
+  /**
+   * Whether a resumable SSE stream starts with an event that has only an id: only in 2025-11-25 (A25). Older clients
+   * may choke on it, and 2026-07-28 has no streams to resume.
+   */
+  readonly primingEvents: boolean
+  /** How arguments that don't fit a tool's schema are told: results with `isError` from 2025-11-25, `-32602` before (TOOL-27). */
+  readonly invalidArguments: "result" | "error"
+}
+
 /**
  * One revision.
  *
@@ -40,7 +55,7 @@ export type NotificationTable<All extends { readonly [M in keyof All]: Notificat
  * results and notifications (the session puts them in before `encode`), and the `resultType`s of extensions (the
  * session looks for those that both sides have declared before it calls `decode`).
  */
-export interface Revision {
+export interface Revision extends RevisionRules {
   /** `YYYY-MM-DD` (VER-18). */
   readonly version: string
   /** Whether a conversation opens with `initialize` (legacy) or each request stands for itself (modern). */

@@ -152,6 +152,10 @@ const cancelled = { params: codec(CancelledNotificationParams) }
 export const v2026_07_28: Revision = {
   version: "2026-07-28",
   era: "modern",
+  batches: false,
+  versionHeader: true,
+  primingEvents: false,
+  invalidArguments: "result",
   clientRequests: table({
     "server/discover": {
       params: codec(DiscoverRequestParams),

@@ -1,7 +1,7 @@
 /**
  * Answering one request of a peer: from the JSON of its revision to an operation, and back.
  */
-import { Context, Effect, Result, Scope } from "effect"
+import { Context, Effect, Exit, Result, Scope } from "effect"
 import { CallContext } from "../definition/CallContext.ts"
 import type { Question } from "../definition/Question.ts"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
@@ -9,8 +9,9 @@ import { McpError } from "../protocol/McpError.ts"
 import type { ClientCapabilities, Implementation, LoggingLevel, RequestMeta } from "../protocol/index.ts"
 import { findNotification, findRequest, type Revision } from "../revision/Revision.ts"
 import type { StepMemory } from "../definition/CallContext.ts"
-import type { Outlet } from "../transport/Transport.ts"
-import { forwardLogs } from "./LogForwarding.ts"
+import * as Work from "../session/Work.ts"
+import { type Outlet, sendNow } from "../transport/Transport.ts"
+import { forwardLogs, needsMore } from "./LogForwarding.ts"
 import type { Run, ServerRuntime } from "./ServerRuntime.ts"
 
 /** What is known of the peer when it asks. */
@@ -40,30 +41,39 @@ export const decodeParams = (
 export const encodeResult = (revision: Revision, method: string, result: JsonRpc.Members): JsonRpc.Members =>
   findRequest(revision.clientRequests, method)?.result.encode(result) ?? result
 
-/** Carries out a request whose params have been read, on behalf of whoever asks. */
+/** Work that carries out a request whose params have been read, on behalf of whoever asks. */
 export const perform = <R>(
   runtime: ServerRuntime<R>,
   request: JsonRpc.Request,
   params: JsonRpc.Members,
   asker: Asker,
   outlet: Outlet
-): Effect.Effect<JsonRpc.Members, McpError, R> => {
+): Work.Work => {
   const run = runtime.operations.get(request.method)
   // The revision has the method, but this server has no use for it (ERR-02).
-  if (run === undefined) return Effect.fail(McpError.methodNotFound(request.method))
-  const sender = new NotificationSender(asker.revision, outlet)
+  if (run === undefined) return refuse(runtime, McpError.methodNotFound(request.method))
+  const sender = new NotificationSender(asker.revision, outlet, request.method === "subscriptions/listen")
   const call = callContext(runtime, request, asker, outlet, sender.send)
-  const handler = through(runtime, run, request.method, params)
-  const logged = call.logLevel === undefined ? handler : forwardLogs(handler, call.logLevel)
   const scope = Scope.makeUnsafe()
-  const provided = Effect.updateContext(logged, (context: Context.Context<R>) =>
-    Context.add(Context.add(context, CallContext, call), Scope.Scope, scope)
-  )
-  return Effect.onExit(provided, (exit) => {
+  const context = Context.add(Context.add(runtime.services, CallContext, call), Scope.Scope, scope)
+  const handler = through(runtime, run, request.method, params)
+  const logged =
+    call.logLevel === undefined || !needsMore(runtime.services, call.logLevel)
+      ? handler
+      : forwardLogs(handler, call.logLevel)
+  return Work.make(logged, context, (outcome) => {
     sender.end()
-    return scope.state._tag === "Empty" ? Effect.void : Scope.close(scope, exit)
+    return scope.state._tag === "Empty" ? outcome : Effect.andThen(Scope.close(scope, outcome), outcome)
   })
 }
+
+/** Work that has nothing to do but to say no. */
+export const refuse = <R>(runtime: ServerRuntime<R>, error: McpError): Work.Work =>
+  Work.make(Exit.fail(error), runtime.services)
+
+/** Work whose result is there already. */
+export const give = <R>(runtime: ServerRuntime<R>, result: JsonRpc.Members): Work.Work =>
+  Work.make(Exit.succeed(result), runtime.services)
 
 /** What a handler, or a catalog, may know of a call. */
 export const callContext = <R>(
@@ -103,29 +113,36 @@ const through = <R>(
   return handler
 }
 
+const aboutRequests = new Set(["notifications/progress", "notifications/message"])
+
 /** Sends the notifications of one call: rising progress only, and nothing after its end (PROG-02, PROG-06). */
 class NotificationSender {
   readonly #revision: Revision
   readonly #outlet: Outlet
+  readonly #onlyChanges: boolean
   #progress = -Infinity
   #ended = false
 
-  constructor(revision: Revision, outlet: Outlet) {
+  constructor(revision: Revision, outlet: Outlet, onlyChanges: boolean) {
     this.#revision = revision
     this.#outlet = outlet
+    this.#onlyChanges = onlyChanges
   }
 
   readonly send = (method: string, params: JsonRpc.Members): Effect.Effect<void> =>
     Effect.suspend(() => {
       const codec = findNotification(this.#revision.serverNotifications, method)
       if (codec === undefined || this.#ended) return Effect.void
+      // A listen stream carries what was listened for, and nothing about the request itself (SUBS-08).
+      if (this.#onlyChanges && aboutRequests.has(method)) return Effect.void
       if (method === "notifications/progress") {
         const progress = params.progress as number
         if (!(progress > this.#progress)) return Effect.void
         this.#progress = progress
       }
       // When the peer is gone there is nobody to tell; the call itself is interrupted by its session.
-      return Effect.ignore(this.#outlet.send({ jsonrpc: "2.0", method, params: codec.params.encode(params) }))
+      const sending = sendNow(this.#outlet, { jsonrpc: "2.0", method, params: codec.params.encode(params) })
+      return sending === Effect.void ? Effect.void : Effect.ignore(sending)
     })
 
   end(): void {

@@ -40,15 +40,15 @@ export const ofList = <R>(
   )
 }
 
-/** Changes of one resource; fails when there is no such resource. */
+/** Changes of one resource; `undefined` when it never changes. Fails when there is no such resource. */
 export const ofResource = <R>(
   runtime: ServerRuntime<R>,
   uri: string
-): Effect.Effect<Stream.Stream<Change, never, R>, McpError, R | CallContext> => {
-  if (runtime.server.resources === undefined) return Effect.succeed(Stream.empty)
-  return Effect.map(asNotFound(findResource(runtime.server.resources, uri)), ({ changes }) =>
-    changes === undefined
-      ? Stream.empty
-      : Stream.map(changes, (): Change => ({ method: "notifications/resources/updated", params: { uri } }))
+): Effect.Effect<Stream.Stream<Change, never, R> | undefined, McpError, R | CallContext> => {
+  if (runtime.server.resources === undefined) return Effect.undefined
+  return Effect.map(
+    asNotFound(findResource(runtime.server.resources, uri)),
+    ({ changes }) =>
+      changes && Stream.map(changes, (): Change => ({ method: "notifications/resources/updated", params: { uri } }))
   )
 }

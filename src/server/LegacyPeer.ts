@@ -6,13 +6,14 @@
 import { Effect, Fiber, Result, Stream } from "effect"
 import { CallContext } from "../definition/CallContext.ts"
 import { canAsk, type Question } from "../definition/Question.ts"
-import * as JsonRpc from "../protocol/JsonRpc.ts"
+import { ErrorCode, type Members, type Request } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { InitializeRequestParams, InitializeResult, LoggingLevel } from "../protocol/index.ts"
 import { findNotification, findRequest, type Revision } from "../revision/Revision.ts"
 import type { Session } from "../session/Session.ts"
+import * as Work from "../session/Work.ts"
 import type { Outlet } from "../transport/Transport.ts"
-import { type Asker, callContext, decodeParams, encodeResult, perform } from "./Answer.ts"
+import { type Asker, callContext, decodeParams, encodeResult, give, perform, refuse } from "./Answer.ts"
 import * as Changes from "./Changes.ts"
 import { unsupportedVersion } from "./ModernRequest.ts"
 import type { ServerRuntime } from "./ServerRuntime.ts"
@@ -45,25 +46,27 @@ export class LegacyPeer<R> {
     this.#client = client
   }
 
-  /** Answers a request that came after `initialize`. */
-  answer(request: JsonRpc.Request, outlet: Outlet): Effect.Effect<JsonRpc.Members, McpError, R> {
+  /** Work that answers a request that came after `initialize`. */
+  answer(request: Request, outlet: Outlet): Work.Work {
+    const runtime = this.#runtime
     const params = decodeParams(this.revision, request)
-    if (Result.isFailure(params)) return Effect.fail(params.failure)
+    if (Result.isFailure(params)) return refuse(runtime, params.failure)
     switch (request.method) {
       case "initialize":
-        return Effect.fail(McpError.protocol(JsonRpc.ErrorCode.InvalidRequest, "This session is initialized already"))
+        return refuse(runtime, McpError.protocol(ErrorCode.InvalidRequest, "This session is initialized already"))
       case "ping":
-        return Effect.succeed({})
+        return give(runtime, {})
       case "logging/setLevel":
-        if (!this.#runtime.server.logging) return Effect.fail(McpError.methodNotFound(request.method))
+        if (!runtime.server.logging) return refuse(runtime, McpError.methodNotFound(request.method))
         this.#logLevel = params.success.level as LoggingLevel
-        return Effect.succeed({})
+        return give(runtime, {})
       case "resources/subscribe":
       case "resources/unsubscribe":
-        return this.#subscription(request, params.success.uri as string, outlet)
+        return Work.make(this.#subscription(request, params.success.uri as string, outlet), runtime.services)
     }
-    const operation = perform(this.#runtime, request, params.success, this.#asker(outlet), outlet)
-    return Effect.map(operation, (result) => encodeResult(this.revision, request.method, result))
+    return Work.map(perform(runtime, request, params.success, this.#asker(outlet), outlet), (result) =>
+      encodeResult(this.revision, request.method, result)
+    )
   }
 
   /** The client is ready: from now on it is told what changes (LIFE-06). */
@@ -99,6 +102,8 @@ export class LegacyPeer<R> {
       const needed = Object.keys(question.requires).join(", ")
       return Effect.fail(McpError.unsupported(`The client did not declare that it can do this: ${needed}`))
     }
+    const refusal = codec.params.refuse?.(question.params)
+    if (refusal !== undefined) return Effect.fail(McpError.unsupported(refusal))
     const options = { outlet, timeout: questionTimeout, maximumTimeout: questionTimeout } as const
     return Effect.flatMap(
       this.#session.request(question.method, codec.params.encode(question.params), options),
@@ -111,7 +116,7 @@ export class LegacyPeer<R> {
     )
   }
 
-  #subscription(request: JsonRpc.Request, uri: string, outlet: Outlet): Effect.Effect<JsonRpc.Members, McpError, R> {
+  #subscription(request: Request, uri: string, outlet: Outlet): Effect.Effect<Members, McpError, R> {
     if (this.#runtime.server.resources === undefined) return Effect.fail(McpError.methodNotFound(request.method))
     const earlier = this.#subscriptions.get(uri)
     if (request.method === "resources/unsubscribe") {
@@ -125,7 +130,7 @@ export class LegacyPeer<R> {
     }
     const call = callContext(this.#runtime, request, this.#asker(outlet), outlet)
     return Effect.map(Effect.provideService(Changes.ofResource(this.#runtime, uri), CallContext, call), (changes) => {
-      const telling = Stream.runForEach(changes, (change) => this.#tell(change))
+      const telling = Stream.runForEach(changes ?? Stream.empty, (change) => this.#tell(change))
       this.#subscriptions.set(uri, this.#session.fork(telling))
       return {}
     })
@@ -138,29 +143,30 @@ export class LegacyPeer<R> {
   }
 }
 
+/** What `initialize` has settled. */
+export interface Handshake {
+  readonly revision: Revision
+  readonly client: InitializeRequestParams
+  readonly result: Members
+}
+
 /**
  * Reads `initialize` and settles on a revision: the one that was offered, or else the newest legacy one (LIFE-08).
  */
-export const handshake = <R>(
-  runtime: ServerRuntime<R>,
-  request: JsonRpc.Request
-): Effect.Effect<
-  { readonly revision: Revision; readonly client: InitializeRequestParams; readonly result: InitializeResult },
-  McpError
-> => {
+export const handshake = <R>(runtime: ServerRuntime<R>, request: Request): Result.Result<Handshake, McpError> => {
   const legacy = runtime.revisions.filter((revision) => revision.era === "legacy")
   const newest = legacy[0]
   // VER-15: a client that is too old learns what would do.
-  if (newest === undefined) return Effect.fail(unsupportedVersion(runtime, request.params?.protocolVersion))
-  const decoded = decodeParams(newest, request)
-  if (Result.isFailure(decoded)) return Effect.fail(decoded.failure)
-  const client = decoded.success as InitializeRequestParams
-  const revision = legacy.find(({ version }) => version === client.protocolVersion) ?? newest
-  const result: InitializeResult = {
-    protocolVersion: revision.version,
-    capabilities: runtime.capabilities,
-    serverInfo: runtime.server.info,
-    ...(runtime.server.instructions !== undefined && { instructions: runtime.server.instructions })
-  }
-  return Effect.succeed({ revision, client, result: encodeResult(revision, "initialize", result) as InitializeResult })
+  if (newest === undefined) return Result.fail(unsupportedVersion(runtime, request.params?.protocolVersion))
+  return Result.map(decodeParams(newest, request), (params) => {
+    const client = params as InitializeRequestParams // read as such just before
+    const revision = legacy.find(({ version }) => version === client.protocolVersion) ?? newest
+    const result: InitializeResult = {
+      protocolVersion: revision.version,
+      capabilities: runtime.capabilities,
+      serverInfo: runtime.server.info,
+      ...(runtime.server.instructions !== undefined && { instructions: runtime.server.instructions })
+    }
+    return { revision, client, result: encodeResult(revision, "initialize", result) }
+  })
 }

@@ -46,12 +46,15 @@ export const withForwarding = <R>(services: Context.Context<R>): Context.Context
   return Context.add(services, Logger.CurrentLoggers, loggers.add(forwarding)) as Context.Context<R>
 }
 
+/** Whether a peer wants messages that a server with these services does not even make. */
+export const needsMore = <R>(services: Context.Context<R>, wanted: LoggingLevel): boolean =>
+  LogLevel.isLessThan(minimums[wanted], Context.get(services, References.MinimumLogLevel))
+
 /** Runs a handler so that the peer gets what it asked for, even where this side's own loggers show less. */
 export const forwardLogs = <A, E, R>(handler: Effect.Effect<A, E, R>, wanted: LoggingLevel): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const minimum = minimums[wanted]
     const own = fiber.getRef(References.MinimumLogLevel)
-    if (!LogLevel.isLessThan(minimum, own)) return handler
     const loggers = new Set<Logger.Logger<unknown, unknown>>()
     for (const logger of fiber.getRef(Logger.CurrentLoggers)) {
       loggers.add(logger === forwarding ? logger : from(own, logger))

@@ -4,7 +4,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  */
-import { Effect, Predicate, Result } from "effect"
+import { Effect, Exit, Predicate, Result } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import {
@@ -16,9 +16,10 @@ import {
 } from "../protocol/index.ts"
 import { findRequest, type Revision } from "../revision/Revision.ts"
 import { canonicalJson, type Memory } from "../session/RequestState.ts"
-import { type ReadAnswer, Round, run as runRound } from "../session/Round.ts"
+import { type ReadAnswer, Round } from "../session/Round.ts"
+import * as Work from "../session/Work.ts"
 import type { Outlet } from "../transport/Transport.ts"
-import { decodeParams, encodeResult, perform } from "./Answer.ts"
+import { type Asker, decodeParams, encodeResult, perform, refuse } from "./Answer.ts"
 import type { ServerRuntime } from "./ServerRuntime.ts"
 
 /** Whether a request is written in the modern way: it names its revision in `_meta`. */
@@ -32,43 +33,42 @@ export const unsupportedVersion = <R>(runtime: ServerRuntime<R>, requested: unkn
     requested: String(requested)
   })
 
-/** Answers a modern request. */
-export const answer = <R>(
-  runtime: ServerRuntime<R>,
-  request: JsonRpc.Request,
-  outlet: Outlet
-): Effect.Effect<JsonRpc.Members, McpError, R> => {
+/** Work that answers a modern request. */
+export const answer = <R>(runtime: ServerRuntime<R>, request: JsonRpc.Request, outlet: Outlet): Work.Work => {
   const read = readRequest(runtime, request)
-  if (Result.isFailure(read)) return Effect.fail(read.failure)
+  if (Result.isFailure(read)) return refuse(runtime, read.failure)
   const { capabilities, meta, params, revision } = read.success
-  const asker = {
+  const ask = (round: Round | undefined): Asker => ({
     revision,
     info: meta[MetaKey.clientInfo] as Implementation | undefined,
     capabilities,
-    logLevel: meta[MetaKey.logLevel] as LoggingLevel | undefined
-  }
+    logLevel: meta[MetaKey.logLevel] as LoggingLevel | undefined,
+    ask: round === undefined ? () => Effect.fail(cannotAsk(request.method)) : round.ask,
+    steps: round ?? noSteps
+  })
   if (!mayAsk.has(request.method)) {
-    const full = { ...asker, ask: () => Effect.fail(cannotAsk(request.method)), steps: noSteps }
-    return Effect.map(perform(runtime, request, params, full, outlet), (result) =>
+    return Work.map(perform(runtime, request, params, ask(undefined), outlet), (result) =>
       finish(runtime, revision, request, result)
     )
   }
-  const play = (memory?: Memory) => {
+  const play = (memory?: Memory): Work.Work => {
     const round = new Round(capabilities, readAnswer(revision), params.inputResponses as JsonRpc.Members, memory)
-    const operation = perform(runtime, request, params, { ...asker, ask: round.ask, steps: round }, outlet)
-    return Effect.flatMap(runRound(round, operation), (result) =>
-      result === undefined ? ask(round) : Effect.succeed(finish(runtime, revision, request, result))
-    )
+    return Work.andThen(perform(runtime, request, params, ask(round), outlet), (outcome) => {
+      // A run that met a question ends in it, whatever the handler made of its interruption.
+      if (round.inputRequests !== undefined) return question(round)
+      return Exit.isSuccess(outcome) ? Exit.succeed(finish(runtime, revision, request, outcome.value)) : outcome
+    })
   }
   // The state goes along even when there is nothing to remember: it is what ties the answers to this request.
-  const ask = (round: Round) =>
+  const question = (round: Round) =>
     Effect.map(runtime.requestState.seal(round.memory, bindingOf(request, params, outlet)), (requestState) => {
       const result = { resultType: "input_required", inputRequests: round.inputRequests, requestState }
       return finish(runtime, revision, request, result)
     })
   if (params.requestState === undefined) return play()
-  const state = params.requestState as string
-  return Effect.flatMap(runtime.requestState.open(state, bindingOf(request, params, outlet)), play)
+  const opened = runtime.requestState.open(params.requestState as string, bindingOf(request, params, outlet))
+  const resumed = Effect.flatMap(opened, (memory) => Work.toEffect(play(memory)))
+  return Work.make(resumed, runtime.services)
 }
 
 const mayAsk: ReadonlySet<string> = new Set(inputRequiredMethods)

@@ -1,11 +1,13 @@
 /**
  * One connection to a client, or one legacy HTTP session: tells the eras apart, message by message, and serves both.
  */
-import { Effect, type Scope } from "effect"
+import { Effect, Result, type Scope } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { make as makeSession, type Session } from "../session/Session.ts"
+import type { Work } from "../session/Work.ts"
 import type { Outlet } from "../transport/Transport.ts"
+import { give, refuse } from "./Answer.ts"
 import { handshake, LegacyPeer } from "./LegacyPeer.ts"
 import * as ModernRequest from "./ModernRequest.ts"
 import type { ServerRuntime } from "./ServerRuntime.ts"
@@ -59,12 +61,12 @@ export class ServerPeer<R> {
   }
 
   /** @internal */
-  readonly onRequest = (request: JsonRpc.Request, outlet: Outlet): Effect.Effect<JsonRpc.Members, McpError, R> => {
-    if (ModernRequest.isModern(request)) return ModernRequest.answer(this.#runtime, request, outlet)
+  readonly onRequest = (request: JsonRpc.Request, outlet: Outlet): Work => {
+    const runtime = this.#runtime
+    if (ModernRequest.isModern(request)) return ModernRequest.answer(runtime, request, outlet)
     if (this.#legacy !== undefined) return this.#legacy.answer(request, outlet)
     if (request.method === "initialize") return this.#initialize(request)
-    if (request.method === "ping") return Effect.succeed({})
-    return Effect.fail(this.#uninitialized(request))
+    return request.method === "ping" ? give(runtime, {}) : refuse(runtime, this.#uninitialized(request))
   }
 
   /** @internal */
@@ -73,11 +75,12 @@ export class ServerPeer<R> {
       ? this.#legacy.initialized()
       : Effect.void
 
-  #initialize(request: JsonRpc.Request): Effect.Effect<JsonRpc.Members, McpError> {
-    return Effect.map(handshake(this.#runtime, request), ({ client, result, revision }) => {
-      this.#legacy = new LegacyPeer(this.#runtime, this.#session, this.#outlet, revision, client)
-      return result as JsonRpc.Members
-    })
+  #initialize(request: JsonRpc.Request): Work {
+    const settled = handshake(this.#runtime, request)
+    if (Result.isFailure(settled)) return refuse(this.#runtime, settled.failure)
+    const { client, result, revision } = settled.success
+    this.#legacy = new LegacyPeer(this.#runtime, this.#session, this.#outlet, revision, client)
+    return give(this.#runtime, result)
   }
 
   #uninitialized(request: JsonRpc.Request): McpError {

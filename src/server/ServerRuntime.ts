@@ -2,7 +2,7 @@
  * A server that is being served: the value, the services of its handlers, and what all of its peers share, which is
  * nothing that one of them could see of another.
  */
-import { Context, Deferred, Effect, Option, type Scope } from "effect"
+import { Context, Deferred, Effect, Option, Scope } from "effect"
 import type { CallContext } from "../definition/CallContext.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
@@ -39,7 +39,8 @@ export interface ServerRuntime<R> {
 /** Prepares a server for being served. */
 export const make = <R>(server: McpServer<R>): Effect.Effect<ServerRuntime<R>, never, R | Scope.Scope> =>
   Effect.gen(function* () {
-    const services = yield* Effect.context<R>()
+    // What is opened for a client lives as long as that client, not as long as the server.
+    const services = Context.omit(Scope.Scope)(yield* Effect.context<R>()) as Context.Context<R>
     const shared = Context.getOption(services as Context.Context<never>, RequestState)
     const closing = yield* Deferred.make<void>()
     yield* Effect.addFinalizer(() => Deferred.succeed(closing, undefined))

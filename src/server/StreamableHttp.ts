@@ -1,6 +1,6 @@
 /**
  * Serving over Streamable HTTP: as a route of an existing `HttpRouter` application, or as a fetch handler. The fast
- * standalone server for Node is in `mcp-effect/node`.
+ * standalone server for Node is in `mcp-effect/node`. The client's side is `layerClient`, over any `HttpClient`.
  *
  * One endpoint speaks all revisions at once. By default it answers only to the local machine: list the hosts and
  * origins of a public server in the options.
@@ -10,7 +10,7 @@
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { McpError } from "../protocol/McpError.ts"
-import { respond } from "../session/respond.ts"
+import { Flight } from "../session/Flight.ts"
 import type { Endpoint } from "../transport/httpServer/Endpoint.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
 import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
@@ -19,6 +19,8 @@ import type { McpServer } from "./McpServer.ts"
 import * as ModernRequest from "./ModernRequest.ts"
 import * as ServerPeer from "./ServerPeer.ts"
 import * as ServerRuntime from "./ServerRuntime.ts"
+
+export { layer as layerClient, type Options as ClientOptions } from "../transport/StreamableHttpClient.ts"
 
 /** Options of every way to serve. */
 export interface Options extends Core.Options {
@@ -43,7 +45,12 @@ const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => 
   return {
     modern: versions("modern"),
     legacy: versions("legacy"),
-    answer: (request, outlet, reply) => respond(request, ModernRequest.answer(runtime, request, outlet), reply),
+    answer: (request, outlet, landed) => {
+      const work = ModernRequest.answer(runtime, request, outlet)
+      const flight = new Flight(request, outlet, work, { unread: () => {}, landed })
+      flight.start()
+      return flight
+    },
     closing: Effect.asVoid(Deferred.succeed(runtime.closing, undefined)),
     open: (outlet) => ServerPeer.open(runtime, outlet, { sharedIds: true })
   }

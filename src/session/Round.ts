@@ -4,7 +4,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
-import { type Cause, Effect, Hash } from "effect"
+import { Effect, Hash } from "effect"
 import type { StepMemory } from "../definition/CallContext.ts"
 import { canAsk, type Question } from "../definition/Question.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
@@ -105,14 +105,3 @@ const keyFrom = (question: Question): string => {
   const digest = [text, `${text.length}:${text}`].map((part) => (Hash.string(part) >>> 0).toString(36)).join("")
   return `${question.method.slice(0, question.method.indexOf("/"))}-${digest}`
 }
-
-/**
- * Runs a handler to its result, or to `undefined` when it met a question without an answer, whatever it then made of
- * its interruption.
- */
-export const run = <A, E, R>(round: Round, handler: Effect.Effect<A, E, R>): Effect.Effect<A | undefined, E, R> =>
-  Effect.matchCauseEffect(handler, {
-    onSuccess: (value) => (round.inputRequests === undefined ? Effect.succeed(value) : Effect.undefined),
-    onFailure: (cause: Cause.Cause<E>) =>
-      round.inputRequests === undefined ? Effect.failCause(cause) : Effect.undefined
-  })

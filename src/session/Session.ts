@@ -7,10 +7,12 @@
 import { Clock, Context, Duration, Effect, Exit, Fiber, type Scope } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError, Timeout } from "../protocol/McpError.ts"
-import type { Outlet, SendOptions } from "../transport/Transport.ts"
+import { type Outlet, sendNow, type SendOptions } from "../transport/Transport.ts"
 import { type Deadline, Deadlines } from "../transport/Deadlines.ts"
 import type { Limits } from "./Limits.ts"
-import { failureOf, respond } from "./respond.ts"
+import { Flight, failureOf } from "./Flight.ts"
+import { Flights } from "./Flights.ts"
+import type { Work } from "./Work.ts"
 
 /** How one request of ours is to be treated. */
 export interface RequestOptions {
@@ -34,8 +36,8 @@ export interface RequestOptions {
 export interface Options<R> {
   /** Where messages go that belong to no exchange. */
   readonly outlet: Outlet
-  /** Answers a request of the peer. */
-  readonly onRequest: (request: JsonRpc.Request, outlet: Outlet) => Effect.Effect<JsonRpc.Members, McpError, R>
+  /** Says how a request of the peer is answered. */
+  readonly onRequest: (request: JsonRpc.Request, outlet: Outlet) => Work
   /** Takes a notification of the peer; cancellation and progress have been dealt with before. */
   readonly onNotification: (notification: JsonRpc.Notification) => Effect.Effect<void, never, R>
   /** What arrived and was no message, and answers that nobody waits for. */
@@ -56,8 +58,15 @@ interface Waiting {
   sending: Fiber.Fiber<void, McpError> | undefined
 }
 
-const defaultTimeout = Duration.seconds(60)
-const defaultMaximumTimeout = Duration.minutes(10)
+const defaultTimeout = 60_000
+const defaultMaximumTimeout = 600_000
+
+const milliseconds = (duration: Duration.Input | undefined, otherwise: number): number =>
+  duration === undefined
+    ? otherwise
+    : typeof duration === "number"
+      ? duration
+      : Duration.toMillis(Duration.fromInputUnsafe(duration))
 
 /** One peer. Made with {@link make}. */
 export class Session<R = never> {
@@ -65,13 +74,14 @@ export class Session<R = never> {
   readonly #run: <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.Fiber<A, E>
   readonly #deadlines: Deadlines
   readonly #waiting = new Map<JsonRpc.RequestId, Waiting>()
-  readonly #working = new Map<JsonRpc.RequestId, Set<Fiber.Fiber<void>>>()
+  readonly #flights = new Flights()
   readonly #background = new Set<Fiber.Fiber<unknown, unknown>>()
   #lastId = -1
   #inFlight = 0
   #onIdle: (() => void) | undefined
   #closed: McpError | undefined
-  #blocked = 0
+  /** Answers that wait for the peer to read. */
+  #unread = 0
   #unblocked: Array<() => void> = []
 
   constructor(options: Options<R>, context: Context.Context<R>) {
@@ -127,17 +137,11 @@ export class Session<R = never> {
       return Effect.callback((resume) => {
         const waiting = this.#register(id, method, options, resume)
         // Sending runs beside the wait: over HTTP it lasts as long as the exchange.
-        const sending = Effect.runForkWith(caller.context)(outlet.send(message, options.send))
-        const sent = sending.pollUnsafe()
-        if (sent === undefined) {
-          waiting.sending = sending
-          sending.addObserver((exit) => this.#sent(id, waiting, exit))
-        } else {
-          this.#sent(id, waiting, sent)
-        }
+        const sending = sendNow(outlet, message, options.send)
+        if (sending !== Effect.void) this.#observe(id, waiting, Effect.runForkWith(caller.context)(sending))
         return Effect.suspend(() => {
           if (!this.#forget(id, waiting)) return Effect.void
-          sending.interruptUnsafe()
+          waiting.sending?.interruptUnsafe()
           return this.#announceCancel(id, method, outlet)
         })
       })
@@ -168,10 +172,7 @@ export class Session<R = never> {
 
   /** Interrupts what is being worked on for this id. Whether there was anything. */
   cancel(id: JsonRpc.RequestId): boolean {
-    const fibers = this.#working.get(id)
-    if (fibers === undefined) return false
-    for (const fiber of fibers) fiber.interruptUnsafe()
-    return true
+    return this.#flights.cancel(id)
   }
 
   /** Ends when nothing that the peer asked for is under way. */
@@ -195,15 +196,13 @@ export class Session<R = never> {
         waiting.sending?.interruptUnsafe()
         waiting.resume(Exit.fail(reason))
       }
-      const fibers: Array<Fiber.Fiber<unknown, unknown>> = [...this.#background]
-      for (const working of this.#working.values()) fibers.push(...working)
-      return Fiber.interruptAll(fibers)
+      return Effect.andThen(Fiber.interruptAll([...this.#background]), this.#flights.cancelAll)
     })
   }
 
   #register(id: JsonRpc.RequestId, method: string, options: RequestOptions, resume: Waiting["resume"]): Waiting {
-    const timeout = Duration.toMillis(Duration.fromInputUnsafe(options.timeout ?? defaultTimeout))
-    const maximum = Duration.toMillis(Duration.fromInputUnsafe(options.maximumTimeout ?? defaultMaximumTimeout))
+    const timeout = milliseconds(options.timeout, defaultTimeout)
+    const maximum = milliseconds(options.maximumTimeout, defaultMaximumTimeout)
     const started = this.#deadlines.now()
     const deadline: Deadline = {
       at: started + timeout,
@@ -228,6 +227,13 @@ export class Session<R = never> {
     this.#waiting.set(id, waiting)
     if (timeout !== Infinity) this.#deadlines.add(deadline)
     return waiting
+  }
+
+  #observe(id: JsonRpc.RequestId, waiting: Waiting, sending: Fiber.Fiber<void, McpError>): void {
+    const sent = sending.pollUnsafe()
+    if (sent !== undefined) return this.#sent(id, waiting, sent)
+    waiting.sending = sending
+    sending.addObserver((exit) => this.#sent(id, waiting, exit))
   }
 
   #sent(id: JsonRpc.RequestId, waiting: Waiting, exit: Exit.Exit<void, McpError>): void {
@@ -309,34 +315,28 @@ export class Session<R = never> {
     if (this.#closed !== undefined) return Effect.void
     const refused = this.#refuse(request)
     if (refused !== undefined) return Effect.ignore(outlet.send(JsonRpc.error(request.id, refused)))
+    const flight = new Flight(request, outlet, this.#options.onRequest(request, outlet), this.#tower)
     this.#inFlight++
-    const work = { replying: false }
-    const fiber = this.#run(this.#answer(request, outlet, work))
-    if (fiber.pollUnsafe() !== undefined) this.#finished(work)
-    else this.#watch(request.id, fiber, work)
-    return this.#blocked < this.#options.limits.answersUnread ? Effect.void : this.#readable()
+    flight.start()
+    if (!flight.landed) this.#flights.add(flight)
+    return this.#unread < this.#options.limits.answersUnread ? Effect.void : this.#readable
   }
 
-  #watch(id: JsonRpc.RequestId, fiber: Fiber.Fiber<void>, work: { readonly replying: boolean }): void {
-    let fibers = this.#working.get(id)
-    if (fibers === undefined) this.#working.set(id, (fibers = new Set()))
-    fibers.add(fiber)
-    fiber.addObserver(() => {
-      fibers.delete(fiber)
-      if (fibers.size === 0 && this.#working.get(id) === fibers) this.#working.delete(id)
-      this.#finished(work)
-    })
-  }
-
-  #finished(work: { readonly replying: boolean }): void {
-    this.#inFlight--
-    if (this.#inFlight === 0) this.#onIdle?.()
-    if (!work.replying) return
-    this.#blocked--
-    if (this.#unblocked.length === 0 || this.#blocked >= this.#options.limits.answersUnread) return
-    const resumed = this.#unblocked
-    this.#unblocked = []
-    for (const resume of resumed) resume()
+  readonly #tower = {
+    unread: (): void => {
+      this.#unread++
+    },
+    landed: (flight: Flight): void => {
+      this.#inFlight--
+      this.#flights.delete(flight)
+      if (this.#inFlight === 0) this.#onIdle?.()
+      if (!flight.replying) return
+      this.#unread--
+      if (this.#unread >= this.#options.limits.answersUnread) return
+      const resumed = this.#unblocked
+      this.#unblocked = []
+      for (const resume of resumed) resume()
+    }
   }
 
   #refuse(request: JsonRpc.Request): JsonRpc.ErrorObject | undefined {
@@ -344,7 +344,7 @@ export class Session<R = never> {
       const message = `Too many requests in flight: at most ${this.#options.limits.requestsInFlight}; wait for answers first`
       return { code: JsonRpc.ErrorCode.LimitExceeded, message }
     }
-    if (this.#options.sharedIds !== true && this.#working.has(request.id)) {
+    if (this.#options.sharedIds !== true && this.#flights.has(request.id)) {
       return {
         code: JsonRpc.ErrorCode.InvalidRequest,
         message: `Request id ${JSON.stringify(request.id)} is already in use`
@@ -353,20 +353,11 @@ export class Session<R = never> {
     return undefined
   }
 
-  // Answers that wait for a slow reader are counted: while there are many, nothing more is read from it.
-  #answer(request: JsonRpc.Request, outlet: Outlet, work: { replying: boolean }): Effect.Effect<void, never, R> {
-    return respond(request, this.#options.onRequest(request, outlet), (answer) => {
-      work.replying = true
-      this.#blocked++
-      return Effect.ignore(outlet.send(answer))
-    })
-  }
-
-  #readable(): Effect.Effect<void> {
-    return Effect.callback((resume) => {
-      this.#unblocked.push(() => resume(Effect.void))
-    })
-  }
+  // Nothing more is read from a peer that leaves many answers unread.
+  readonly #readable: Effect.Effect<void> = Effect.callback((resume) => {
+    if (this.#unread < this.#options.limits.answersUnread) resume(Effect.void)
+    else this.#unblocked.push(() => resume(Effect.void))
+  })
 }
 
 // A token is asked for only by a caller who listens: the peer then knows that progress is wanted.

@@ -1,1 +1,2 @@
-export {}
+export * as McpTest from "./McpTest.ts"
+export * as ScriptedPeer from "./ScriptedPeer.ts"

@@ -17,21 +17,21 @@ interface Endpoint {
   readonly close: Effect.Effect<void>
 }
 
-const makeEndpoint = (inbox: Inbox, outbox: Inbox): Endpoint => ({
-  connection: {
-    send: (message) =>
-      Effect.suspend(() =>
-        inbox.closed
-          ? Effect.fail(McpError.closed("The connection is closed"))
-          : outbox.offer(JsonRpc.stringify(message))
-      ),
-    run: (onMessage) => inbox.run((text) => onMessage(JsonRpc.parse(text)))
-  },
-  close: Effect.suspend(() => {
-    outbox.end()
-    return inbox.close
-  })
-})
+const makeEndpoint = (inbox: Inbox, outbox: Inbox): Endpoint => {
+  const sendUnsafe = (message: JsonRpc.Message): Effect.Effect<void, McpError> =>
+    inbox.closed ? Effect.fail(McpError.closed("The connection is closed")) : outbox.offer(JsonRpc.stringify(message))
+  return {
+    connection: {
+      send: (message) => Effect.suspend(() => sendUnsafe(message)),
+      sendUnsafe,
+      run: (onMessage) => inbox.run((text) => onMessage(JsonRpc.parse(text)))
+    },
+    close: Effect.suspend(() => {
+      outbox.end()
+      return inbox.close
+    })
+  }
+}
 
 const makeEndpoints = (): readonly [Endpoint, Endpoint] => {
   const [left, right] = [new Inbox(), new Inbox()]

@@ -15,7 +15,8 @@ interface Sender {
 }
 
 interface Receiver {
-  readonly start: (text: string) => Fiber.Fiber<void>
+  readonly receive: (text: string) => Effect.Effect<void>
+  readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
   readonly resume: Resume
 }
 
@@ -61,7 +62,7 @@ export class Inbox {
       const fork = Effect.runForkWith(context)
       return Effect.callback<void, McpError>((resume) => {
         if (this.closed) return resume(Effect.void)
-        this.#receiver = { start: (text) => fork(receive(text)), resume }
+        this.#receiver = { receive, fork, resume }
         this.#deliver()
         return Effect.suspend(() => {
           this.#receiver = undefined
@@ -117,7 +118,11 @@ export class Inbox {
     while (this.#receiver !== undefined && this.#working === undefined) {
       const text = this.#take()
       if (text === undefined) break
-      const fiber = this.#receiver.start(text)
+      const receiver = this.#receiver
+      const receiving = receiver.receive(text)
+      // Nearly always there is nothing to wait for before the next one.
+      if (receiving === Effect.void) continue
+      const fiber = receiver.fork(receiving)
       const exit = fiber.pollUnsafe()
       if (exit === undefined) this.#await(fiber)
       else this.#check(exit)

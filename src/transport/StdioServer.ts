@@ -46,6 +46,7 @@ const makeTransport = Effect.fnUntraced(function* (options: ServerOptions) {
   const connection: Connection = {
     readsAfterEnd: true,
     send: (message) => Effect.suspend(() => output.offer(NewlineFraming.encode(message))),
+    sendUnsafe: (message) => output.offer(NewlineFraming.encode(message)),
     run: (onMessage) =>
       Stream.toPull(stdio.stdin).pipe(
         Effect.flatMap((bytes) => readMessages(bytes, options, onMessage)),

@@ -29,6 +29,8 @@ export interface Principal {
 export interface Outlet {
   /** As {@link Connection.send}. */
   readonly send: (message: JsonRpc.Message, options?: SendOptions) => Effect.Effect<void, McpError>
+  /** As {@link Connection.sendUnsafe}. */
+  readonly sendUnsafe?: ((message: JsonRpc.Message, options?: SendOptions) => Effect.Effect<void, McpError>) | undefined
   /** Who sent what this outlet answers. */
   readonly principal?: Principal | undefined
   /** The headers of the HTTP request that this outlet answers, names in lower case. */
@@ -52,6 +54,13 @@ export interface Connection {
   readonly send: (message: JsonRpc.Message, options?: SendOptions) => Effect.Effect<void, McpError>
 
   /**
+   * `send` for those who can't afford an effect for each message: it hands the message over in the call itself, and
+   * returns what is left to wait for, which is `Effect.void` nearly always. Optional; a transport where sending takes
+   * time anyway does without.
+   */
+  readonly sendUnsafe?: ((message: JsonRpc.Message, options?: SendOptions) => Effect.Effect<void, McpError>) | undefined
+
+  /**
    * Hands every incoming message to `onMessage`, in order, until the peer closes (ends) or the link breaks (fails).
    * The next message waits until the effect that `onMessage` returned has ended. Called once.
    */
@@ -63,6 +72,14 @@ export interface Connection {
    */
   readonly readsAfterEnd?: boolean | undefined
 }
+
+/** Sends in the call itself where the outlet can, and returns what is left to wait for. */
+export const sendNow = (
+  outlet: Outlet,
+  message: JsonRpc.Message,
+  options?: SendOptions
+): Effect.Effect<void, McpError> =>
+  outlet.sendUnsafe === undefined ? outlet.send(message, options) : outlet.sendUnsafe(message, options)
 
 /** Opens connections to a server: starts a process, dials a socket, points at a URL. */
 export class ClientTransport extends Context.Service<

@@ -8,6 +8,7 @@ import type {
   ServerRequests
 } from "../../src/protocol/Methods.ts"
 import * as Protocol from "../../src/protocol/index.ts"
+import { without } from "../../src/revision/Rewrite.ts"
 
 const icons = [{ src: "https://example.com/a.png", mimeType: "image/png", sizes: ["48x48"], theme: "dark" }] as const
 const annotations = { audience: ["user"], priority: 0.5, lastModified: "2025-01-12T15:00:58Z" } as const
@@ -61,6 +62,11 @@ export const content: ReadonlyArray<Protocol.ContentBlock> = [
   Protocol.resourceLink("file:///a.txt", "a.txt", { title: "A", size: 3, annotations, icons, mimeType: "text/plain" }),
   Protocol.embeddedResource(Protocol.textContents("file:///a.txt", "hi", "text/plain"), { annotations }),
   Protocol.embeddedResource(Protocol.blobContents("file:///a.bin", new Uint8Array([255]), "application/octet-stream"))
+]
+
+const spoken = [
+  Protocol.text("hello", { annotations, _meta: vendor }),
+  Protocol.image(new Uint8Array([1, 2, 3]), "image/png", { annotations })
 ]
 
 export const tool: Protocol.Tool = {
@@ -259,6 +265,33 @@ export const serverRequests: Samples<ServerRequests> = {
   "elicitation/create": {
     params: form,
     result: { _meta: vendor, action: "accept", content: { name: "Ann", height: 1.75, sure: true, some: ["a"] } }
+  }
+}
+
+/** The questions as far as revisions before 2025-11-25 can put and answer them. */
+export const plainServerRequests: Pick<typeof serverRequests, "sampling/createMessage" | "elicitation/create"> = {
+  "sampling/createMessage": {
+    params: {
+      ...without(sampling, ["tools", "toolChoice"]),
+      messages: [
+        { role: "user", content: spoken, _meta: vendor },
+        { role: "assistant", content: [Protocol.text("A picture", { annotations, _meta: vendor })] }
+      ]
+    },
+    result: {
+      ...serverRequests["sampling/createMessage"].result,
+      content: [Protocol.text("Warm", { annotations, _meta: vendor }), Protocol.text("Sunny")]
+    }
+  },
+  "elicitation/create": {
+    params: {
+      ...form,
+      requestedSchema: {
+        ...form.requestedSchema,
+        properties: without(form.requestedSchema.properties, ["some", "titledSome"])
+      }
+    },
+    result: { _meta: vendor, action: "accept", content: { name: "Ann", height: 1.75, sure: true } }
   }
 }
 

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
  */
-import { Deferred, Effect, Option, type Scope, Stream } from "effect"
+import { type Cause, Deferred, Effect, Queue, type Scope, Stream } from "effect"
 import { CallContext } from "../../definition/CallContext.ts"
 import type { McpError } from "../../protocol/McpError.ts"
 import {
@@ -48,11 +48,19 @@ const subscribe = <R>(runtime: ServerRuntime<R>, wish: SubscriptionFilter) =>
     }
     const uris: Array<string> = []
     for (const uri of new Set(wish.resourceSubscriptions ?? [])) {
-      const changes = yield* Effect.option(Changes.ofResource(runtime, uri))
-      if (Option.isNone(changes)) continue
+      const changes = yield* Effect.catch(Changes.ofResource(runtime, uri), () => Effect.undefined)
+      if (changes === undefined) continue
       uris.push(uri)
-      streams.push(changes.value)
+      streams.push(yield* started(changes))
     }
     if (uris.length > 0) honoured.resourceSubscriptions = uris
     return { honoured, streams }
+  })
+
+/** Runs a stream from now on. What it emits before somebody looks is kept; once is enough, for a change says no more. */
+const started = <R>(stream: Stream.Stream<Changes.Change, never, R>) =>
+  Effect.gen(function* () {
+    const queue = yield* Queue.sliding<Changes.Change, Cause.Done>(1)
+    yield* Effect.forkScoped(Stream.runIntoQueue(stream, queue), { startImmediately: true })
+    return Stream.fromQueue(queue)
   })

@@ -15,18 +15,22 @@ export interface SessionPeer {
   readonly inFlight: number
 }
 
+/** A request that is being worked on. */
+export interface Cancellable {
+  /** Interrupts the work; no answer is sent. */
+  readonly cancel: () => void
+  /** Ends when everything is done, finalizers included. */
+  readonly landing: Effect.Effect<void>
+}
+
 /** A server, as an HTTP transport sees it. `R` is what its handlers need. */
 export interface Endpoint<out R> {
   /** Versions whose requests stand for themselves. */
   readonly modern: ReadonlyArray<string>
   /** Versions that need a session. */
   readonly legacy: ReadonlyArray<string>
-  /** Answers a request that stands for itself, by `reply`. Interrupting it cancels the request. */
-  readonly answer: (
-    request: JsonRpc.Request,
-    outlet: Outlet,
-    reply: (answer: JsonRpc.Response) => Effect.Effect<void>
-  ) => Effect.Effect<void, never, R>
+  /** Sets a request going that stands for itself; its answer goes to `outlet`, and then it is over. */
+  readonly answer: (request: JsonRpc.Request, outlet: Outlet, onLanded: () => void) => Cancellable
   /** Tells streams that only wait for changes to end, in the way that their revision asks. */
   readonly closing: Effect.Effect<void>
   /** Opens a client of a new session, whose unrelated messages go to `outlet`. Lives as long as the scope. */

@@ -102,20 +102,25 @@ export class Exchange implements Outlet {
     })
   }
 
-  readonly send = (message: JsonRpc.Message): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      // Whoever left before the first byte has no event to resume from, so there is nobody to keep this for.
-      if (this.#done || this.#abandoned) return Effect.void
-      const isAnswer = JsonRpc.isResponse(message)
-      if (isAnswer) {
-        this.#done = true
-        this.#options.host.settled()
-      }
-      if (this.#respond !== undefined && isAnswer && this.#opening === undefined) {
-        return Effect.sync(() => this.#respondWithJson(message))
-      }
-      return Effect.andThen(this.#open(), this.#write(message, isAnswer))
-    })
+  readonly send = (message: JsonRpc.Message): Effect.Effect<void> => Effect.suspend(() => this.sendUnsafe(message))
+
+  readonly sendUnsafe = (message: JsonRpc.Message): Effect.Effect<void> => {
+    // Whoever left before the first byte has no event to resume from, so there is nobody to keep this for.
+    if (this.#done || this.#abandoned) return Effect.void
+    const isAnswer = JsonRpc.isResponse(message)
+    if (isAnswer) {
+      this.#done = true
+      this.#options.host.settled()
+    }
+    if (this.#respond !== undefined && isAnswer && this.#opening === undefined) {
+      this.#respondWithJson(message)
+      return Effect.void
+    }
+    return Effect.andThen(
+      this.#open(),
+      Effect.suspend(() => this.#write(message, isAnswer))
+    )
+  }
 
   /** Lets the client poll for the rest, if it is in a session and has what it takes to come back (HTTP-20). */
   readonly disconnect: Effect.Effect<void> = Effect.suspend(() => {

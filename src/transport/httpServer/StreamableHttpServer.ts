@@ -4,14 +4,14 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
-import { Clock, type Context, Duration, Effect, type Fiber, Option, Predicate, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, Option, Predicate, Scope } from "effect"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import type { McpError } from "../../protocol/McpError.ts"
 import { MetaKey } from "../../protocol/Meta.ts"
 import { Deadlines } from "../Deadlines.ts"
 import { EventStore, make as makeEventStore } from "../EventStore.ts"
 import * as StandardHeaders from "../StandardHeaders.ts"
-import type { Endpoint } from "./Endpoint.ts"
+import type { Cancellable, Endpoint } from "./Endpoint.ts"
 import { make as makeEventStream } from "./EventStream.ts"
 import { eventStreamHeaders, Exchange, type Host } from "./Exchange.ts"
 import * as Guard from "./Guard.ts"
@@ -50,7 +50,8 @@ export const make = <R>(
   options: Options = {}
 ): Effect.Effect<StreamableHttpServer, never, R | Scope.Scope> =>
   Effect.gen(function* () {
-    const context = yield* Effect.context<R>()
+    // A session lives in a scope of its own, not in the server's.
+    const context = Context.omit(Scope.Scope)(yield* Effect.context<R>()) as Context.Context<R>
     const store = Option.getOrElse(yield* Effect.serviceOption(EventStore), () => makeEventStore())
     const fibers = new Set<Fiber.Fiber<unknown, unknown>>()
     const fork: Fork<R> = <A>(effect: Effect.Effect<A, never, R>): Fiber.Fiber<A> => {
@@ -79,6 +80,7 @@ class Server<R> implements StreamableHttpServer {
   readonly #fork: Fork<R>
   readonly #maximumBodyBytes: number
   readonly #gracePeriod: Duration.Input
+  readonly #working = new Set<Cancellable>()
   #unsettled = 0
   #onSettled: (() => void) | undefined
   #closing = false
@@ -140,7 +142,9 @@ class Server<R> implements StreamableHttpServer {
       yield* this.#endpoint.closing
       yield* Effect.timeoutOption(this.#allSettled, this.#gracePeriod)
       yield* this.#sessions.closeAll
-      for (const fiber of fibers) fiber.interruptUnsafe()
+      for (const work of this.#working) work.cancel()
+      yield* Effect.forEach([...this.#working], (work) => work.landing, { discard: true })
+      yield* Fiber.interruptAll([...fibers])
       this.#keepAlive.end()
     })
   }
@@ -222,17 +226,22 @@ class Server<R> implements StreamableHttpServer {
         return Effect.succeed(Refusal.response(400, Refusal.headerMismatch(problem), message.id))
       }
     }
-    let fiber: Fiber.Fiber<void> | undefined
+    let work: Cancellable | undefined
     const exchange = new Exchange({
       host: this.#host,
       headers,
       principal,
       status: Refusal.statusOf,
       // Nobody waits for the answer any more: that is how a modern request is cancelled (HTTP-18).
-      onGone: () => fiber?.interruptUnsafe()
+      onGone: () => work?.cancel()
     })
     return exchange.response(() => {
-      fiber = this.#fork(this.#endpoint.answer(message, exchange, exchange.send))
+      const started = this.#endpoint.answer(message, exchange, () => {
+        if (work !== undefined) this.#working.delete(work)
+      })
+      if (exchange.isDone) return
+      work = started
+      this.#working.add(started)
     })
   }
 

@@ -1,0 +1,23 @@
+/** `effect/ai` as a route of an `HttpRouter` application, the way it serves HTTP. */
+import * as Http from "node:http"
+import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { McpServer } from "effect/ai"
+import { HttpRouter, HttpServer } from "effect/http"
+import { announce } from "../echo.ts"
+import { options } from "./server.ts"
+
+const route = McpServer.layerHttp({ ...options, path: "/mcp", allowSessionTermination: true })
+
+const listening = Layer.effectDiscard(
+  Effect.map(HttpServer.HttpServer, ({ address }) => {
+    if ("port" in address) announce(address.port)
+  })
+)
+
+HttpRouter.serve(route, { disableLogger: true, disableListenLog: true }).pipe(
+  Layer.merge(listening),
+  Layer.provide(NodeHttpServer.layer(Http.createServer, { port: 0, host: "127.0.0.1" })),
+  Layer.launch,
+  NodeRuntime.runMain
+)

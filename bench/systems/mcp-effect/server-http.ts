@@ -1,0 +1,12 @@
+/** mcp-effect on `node:http` directly. */
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { StreamableHttp } from "../../../dist/node/index.js"
+import { announce } from "../echo.ts"
+import { server } from "./server.ts"
+
+Layer.effectDiscard(Effect.map(StreamableHttp.Listening, ({ port }) => announce(port))).pipe(
+  Layer.provide(StreamableHttp.layerNode(server, { port: 0, maximumSessions: 20_000 })),
+  Layer.launch,
+  NodeRuntime.runMain
+)

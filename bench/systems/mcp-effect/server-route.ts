@@ -1,0 +1,26 @@
+/** mcp-effect as a route of an `HttpRouter` application, on Effect's own Node server. */
+import * as Http from "node:http"
+import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { StreamableHttp } from "../../../dist/index.js"
+import { announce } from "../echo.ts"
+import { server } from "./server.ts"
+
+const route = StreamableHttp.layerRoute(server, {
+  path: "/mcp",
+  maximumSessions: 20_000
+})
+
+const listening = Layer.effectDiscard(
+  Effect.map(HttpServer.HttpServer, ({ address }) => {
+    if ("port" in address) announce(address.port)
+  })
+)
+
+HttpRouter.serve(route, { disableLogger: true, disableListenLog: true }).pipe(
+  Layer.merge(listening),
+  Layer.provide(NodeHttpServer.layer(Http.createServer, { port: 0, host: "127.0.0.1" })),
+  Layer.launch,
+  NodeRuntime.runMain
+)

@@ -1,0 +1,58 @@
+/**
+ * Answering a request, as a value: what runs as a fiber, with which services, and what becomes of its outcome.
+ *
+ * Only what the user wrote has to be an effect. Everything around it, from decoding to the answer, is plain code, so
+ * that a call costs one fiber and little else.
+ */
+import { type Context, Effect, Exit } from "effect"
+import type * as JsonRpc from "../protocol/JsonRpc.ts"
+import type { McpError } from "../protocol/McpError.ts"
+
+/** How the work on a request ended. */
+export type Outcome = Exit.Exit<JsonRpc.Members, McpError>
+
+/** Work on one request. Made with {@link make}, which ties the effect to services that it can run with. */
+export interface Work {
+  readonly effect: Effect.Effect<JsonRpc.Members, McpError>
+  readonly context: Context.Context<never>
+  /**
+   * Makes the outcome of the request of the outcome of the effect, also when it was interrupted. Returns an `Exit` unless
+   * there is something to do first.
+   */
+  readonly after: ((outcome: Outcome) => Effect.Effect<JsonRpc.Members, McpError>) | undefined
+}
+
+/** Work that runs an effect with services. */
+export const make = <R>(
+  effect: Effect.Effect<JsonRpc.Members, McpError, R>,
+  context: Context.Context<R>,
+  after?: Work["after"]
+): Work =>
+  // The services that the effect needs are in the context it is kept with.
+  ({ effect, context, after }) as unknown as Work
+
+const isOutcome = (effect: Effect.Effect<JsonRpc.Members, McpError>): effect is Outcome => Exit.isExit(effect)
+
+/** The same work with another step after it. */
+export const andThen = (work: Work, after: NonNullable<Work["after"]>): Work => {
+  const before = work.after
+  if (before === undefined) return { effect: work.effect, context: work.context, after }
+  return {
+    effect: work.effect,
+    context: work.context,
+    after: (outcome) => {
+      const first = before(outcome)
+      return isOutcome(first) ? after(first) : Effect.flatMap(Effect.exit(first), after)
+    }
+  }
+}
+
+/** The same work with a change of its result. */
+export const map = (work: Work, change: (result: JsonRpc.Members) => JsonRpc.Members): Work =>
+  andThen(work, (outcome) => (Exit.isSuccess(outcome) ? Exit.succeed(change(outcome.value)) : outcome))
+
+/** Work as one effect. */
+export const toEffect = ({ after, context, effect }: Work): Effect.Effect<JsonRpc.Members, McpError> => {
+  const provided = Effect.provideContext(effect, context)
+  return after === undefined ? provided : Effect.flatMap(Effect.exit(provided), after)
+}

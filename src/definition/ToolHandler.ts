@@ -1,7 +1,7 @@
 /**
  * What a server does when a tool is called: from the arguments as they came to the result as it leaves.
  */
-import { Effect, Result, type Schema, type Scope, Stream } from "effect"
+import { Cause, Effect, Option, Result, type Schema, type Scope, Stream } from "effect"
 import type * as ParameterHeader from "../protocol/ParameterHeader.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { CallToolResult, ContentBlock, Meta, Tool as ToolDescription } from "../protocol/index.ts"
@@ -92,10 +92,13 @@ export const handle = <T extends Any, A extends HandlerOutput<T>, E extends Fail
       if (Result.isFailure(input)) return Effect.succeed(invalid(input.failure))
       const call = Effect.suspend(() => {
         const handling = run(input.success)
-        return Effect.matchEffect(Stream.isStream(handling) ? lastOf(handling) : (handling as Effect.Effect<A, E>), {
-          onSuccess: (output) => resultOf(tool, output),
-          onFailure: (error) => (error instanceof McpError ? Effect.fail(error) : failureOf(tool, error))
-        })
+        return Effect.matchCauseEffect(
+          Stream.isStream(handling) ? lastOf(handling) : (handling as Effect.Effect<A, E>),
+          {
+            onSuccess: (output) => resultOf(tool, output),
+            onFailure: (cause) => afterFailure(tool, cause)
+          }
+        )
       })
       if (tool.foreign === undefined) return call
       const checked = Effect.orDie(tool.foreign.input(input.success))
@@ -126,9 +129,7 @@ const resultOf = (tool: Any, output: unknown): Effect.Effect<CallToolResult> => 
   if (tool.output === undefined) return Effect.succeed(contentOf(output))
   const custom = output instanceof WithContent ? output : undefined
   const encoded = tool.encodeOutput((custom === undefined ? output : custom.output) as never)
-  if (Result.isFailure(encoded)) {
-    return Effect.die(misshapen(tool, encoded.failure))
-  }
+  if (Result.isFailure(encoded)) return unexpected(tool, misshapen(encoded.failure))
   const structuredContent = encoded.success
   const result = {
     // TOOL-20: models that can't read structure read this.
@@ -138,12 +139,18 @@ const resultOf = (tool: Any, output: unknown): Effect.Effect<CallToolResult> => 
   } as CallToolResult
   if (tool.foreign === undefined) return Effect.succeed(result)
   return Effect.flatMap(Effect.orDie(tool.foreign.output(structuredContent)), (problem) =>
-    problem === undefined ? Effect.succeed(result) : Effect.die(misshapen(tool, problem))
+    problem === undefined ? Effect.succeed(result) : unexpected(tool, misshapen(problem))
   )
 }
 
-const misshapen = (tool: Any, problem: string) =>
-  new Error(`The output of "${tool.name}" does not have its declared shape: ${problem}`)
+const misshapen = (problem: string) => Cause.die(new Error(`The output does not have its declared shape: ${problem}`))
+
+/** What went wrong on this side stays here: the model learns that the tool failed, the operator why (TOOL-26). */
+const unexpected = (tool: Any, cause: Cause.Cause<unknown>): Effect.Effect<CallToolResult> =>
+  Effect.as(
+    Effect.logError(`The handler of tool "${tool.name}" failed unexpectedly`, cause),
+    failed(`The tool "${tool.name}" failed unexpectedly`)
+  )
 
 const contentOf = (output: unknown): CallToolResult => {
   if (output === undefined) return { content: [] }
@@ -154,9 +161,15 @@ const contentOf = (output: unknown): CallToolResult => {
     : { content: [output as ContentBlock] }
 }
 
-const failureOf = (tool: Any, error: unknown): Effect.Effect<CallToolResult> => {
+const afterFailure = (tool: Any, cause: Cause.Cause<unknown>): Effect.Effect<CallToolResult, McpError> => {
+  if (Cause.hasDies(cause)) return unexpected(tool, cause)
+  const failure = Cause.findErrorOption(cause)
+  // An interruption is for whoever interrupted: a cancellation, or a question that ends the round.
+  if (Option.isNone(failure)) return Effect.failCause(cause as Cause.Cause<never>)
+  const error = failure.value
+  if (error instanceof McpError) return Effect.fail(error)
   const encoded = tool.encodeFailure(error)
-  if (Result.isFailure(encoded)) return Effect.die(error)
+  if (Result.isFailure(encoded)) return unexpected(tool, cause)
   const text = error instanceof Error && error.message !== "" ? error.message : JSON.stringify(encoded.success)
   return Effect.succeed({ ...failed(text), _meta: { [failureKey]: encoded.success } } as CallToolResult)
 }

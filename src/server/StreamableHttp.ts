@@ -85,8 +85,9 @@ export const layerRoute = <R>(
         Effect.map(http.handle(fromRouter(request)), toRouter)
       const path = options.path ?? "/mcp"
       yield* router.add("*", path, handler)
-      // With and without the last slash, and no redirect that would lose a body (BUG-51).
-      if (!path.endsWith("/")) yield* router.add("*", `${path}/`, handler)
+      // With and without the last slash, and no redirect that would lose a body (BUG-51). Most routers see to it.
+      const { ignoreTrailingSlash = true } = yield* HttpRouter.RouterConfig
+      if (!ignoreTrailingSlash && !path.endsWith("/")) yield* router.add("*", `${path}/`, handler)
     })
   )
 

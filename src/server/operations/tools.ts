@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools
  */
-import { Cause, Effect, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { CallContext } from "../../definition/CallContext.ts"
 import type * as Tool from "../../definition/Tool.ts"
 import { ErrorCode } from "../../protocol/JsonRpc.ts"
@@ -31,21 +31,9 @@ export const callTool =
   (params: CallToolRequestParams): Effect.Effect<CallToolResult, McpError, R | CallContext | Scope.Scope> =>
     Effect.flatMap(catalog.find(params.name), (tool) => {
       if (tool === undefined) return Effect.fail(McpError.invalidParams(`Unknown tool: ${params.name}`))
-      const call = Effect.catchCause(tool.call(params.arguments), (cause) => afterDefect(params.name, cause))
+      const call = tool.call(params.arguments)
       return tool.headers.length === 0 ? call : Effect.andThen(checkHeaders(tool, params.arguments), call)
     })
-
-/** A defect stays on this side: the model learns that the tool failed, the operator why (TOOL-26). */
-const afterDefect = (name: string, cause: Cause.Cause<McpError>): Effect.Effect<CallToolResult, McpError> =>
-  Cause.hasDies(cause)
-    ? Effect.as(logDefect(name, cause), {
-        content: [{ type: "text", text: `The tool "${name}" failed unexpectedly` }],
-        isError: true
-      })
-    : Effect.failCause(cause)
-
-const logDefect = (name: string, cause: Cause.Cause<unknown>) =>
-  Effect.logError(`The handler of tool "${name}" failed unexpectedly`, cause)
 
 /** Mirrored arguments must say the same as the body: gateways decide by them (HDR-05, HDR-18). */
 const checkHeaders = (

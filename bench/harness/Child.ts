@@ -35,7 +35,9 @@ export class Child {
     process.once("exit", () => {
       this.#exited = true
     })
+    // That it has ended is told by "exit".
     process.stdin?.on("error", () => {})
+    process.on("error", () => {})
   }
 
   /** Sends a message over the channel, and waits for the one that `pick` accepts. */

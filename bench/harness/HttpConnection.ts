@@ -68,8 +68,9 @@ export class HttpConnection {
         this.#buffer = data
         return
       }
-      this.#head = data.latin1Slice(0, end)
-      this.#remaining = lengthOf(this.#head)
+      const head = data.toString("latin1", 0, end)
+      this.#head = head
+      this.#remaining = lengthOf(head)
       this.#chunk = 0
       data = data.subarray(end + 4)
     }
@@ -94,7 +95,7 @@ export class HttpConnection {
       }
       const end = data.indexOf(endOfLine)
       if (end < 0) break
-      const size = Number.parseInt(data.latin1Slice(0, end), 16)
+      const size = Number.parseInt(data.toString("latin1", 0, end), 16)
       if (size === 0) {
         if (data.length < end + 4) break
         this.#finish()

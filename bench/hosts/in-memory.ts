@@ -60,4 +60,5 @@ const run = async (milliseconds: number): Promise<HostMessage> => {
 process.on("message", (message: { readonly run?: number }) => {
   if (message.run !== undefined) void run(message.run).then((ran) => process.send?.(ran))
 })
+process.channel?.ref()
 process.send?.({ host: "ready", messages } satisfies HostMessage)

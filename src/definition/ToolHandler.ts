@@ -5,7 +5,7 @@ import { Cause, Effect, Option, Result, type Schema, type Scope, Stream } from "
 import type * as ParameterHeader from "../protocol/ParameterHeader.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { CallToolResult, ContentBlock, Meta, Tool as ToolDescription } from "../protocol/index.ts"
-import type { CallContext } from "./CallContext.ts"
+import { CallContext } from "./CallContext.ts"
 import * as Progress from "./Progress.ts"
 import { type Any, type Failure, failureKey, type Input } from "./ToolDefinition.ts"
 
@@ -89,7 +89,7 @@ export const handle = <T extends Any, A extends HandlerOutput<T>, E extends Fail
     headers: tool.headers,
     call: (args) => {
       const input = tool.decodeInput(args === undefined ? {} : args)
-      if (Result.isFailure(input)) return Effect.succeed(invalid(input.failure))
+      if (Result.isFailure(input)) return invalid(input.failure)
       const call = Effect.suspend(() => {
         const handling = run(input.success)
         return Effect.matchCauseEffect(
@@ -102,7 +102,7 @@ export const handle = <T extends Any, A extends HandlerOutput<T>, E extends Fail
       })
       if (tool.foreign === undefined) return call
       const checked = Effect.orDie(tool.foreign.input(input.success))
-      return Effect.flatMap(checked, (problem) => (problem === undefined ? call : Effect.succeed(invalid(problem))))
+      return Effect.flatMap(checked, (problem) => (problem === undefined ? call : invalid(problem)))
     }
   }
 }
@@ -123,7 +123,14 @@ const lastOf = <A, E, R>(stream: Stream.Stream<A | Progress.Update, E, R>): Effe
 
 const failed = (text: string): CallToolResult => ({ content: [{ type: "text", text }], isError: true })
 
-const invalid = (problem: string): CallToolResult => failed(`Invalid arguments: ${problem}`)
+/** A model can mend its arguments, so it is told by a result; older revisions have a protocol error for it (TOOL-27). */
+const invalid = (problem: string): Effect.Effect<CallToolResult, McpError, CallContext> =>
+  Effect.flatMap(CallContext, ({ revision }) => {
+    const message = `Invalid arguments: ${problem}`
+    return revision.invalidArguments === "error"
+      ? Effect.fail(McpError.invalidParams(message))
+      : Effect.succeed(failed(message))
+  })
 
 const resultOf = (tool: Any, output: unknown): Effect.Effect<CallToolResult> => {
   if (tool.output === undefined) return Effect.succeed(contentOf(output))

@@ -44,7 +44,7 @@ export interface RevisionRules {
    * may choke on it, and 2026-07-28 has no streams to resume.
    */
   readonly primingEvents: boolean
-  /** How arguments that don't fit a tool's schema are told: results with `isError` from 2025-11-25, `-32602` before (TOOL-27). */
+  /** How arguments that don't fit a tool's schema are told: as a failed result from 2025-11-25, `-32602` before (TOOL-27). */
   readonly invalidArguments: "result" | "error"
 }
 

@@ -81,6 +81,8 @@ const agree = ({ requestedSchema }: Protocol.ElicitRequestFormParams): Protocol.
 const layer = McpClient.layer({
   name: "mcp-effect-conformance",
   version: "1.0.0",
+  // The suite starts dozens of clients at once, so the first answer may take long without meaning anything.
+  probeTimeout: "20 seconds",
   handlers: {
     elicit: (request) => Effect.succeed(agree(request)),
     sample: () =>

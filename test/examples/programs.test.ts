@@ -18,7 +18,7 @@ const connect = (revision: string, options: Partial<McpClient.Options> = {}) =>
 const overStdio = (name: string, stderr?: (line: string) => Effect.Effect<void>) =>
   Stdio.layerClient({ command: process.execPath, args: [...Programs.nodeFlags, Programs.example(name)], stderr })
 
-describe("clients", () => {
+describe("clients", { timeout: 30_000 }, () => {
   let node: ReturnType<typeof Programs.nodeDirectory>
   beforeAll(() => {
     node = Programs.nodeDirectory()
@@ -27,11 +27,11 @@ describe("clients", () => {
   const runClient = (name: string) =>
     Programs.run(name, [], { PATH: `${node.directory}:${process.env.PATH}`, NO_COLOR: "1" })
 
-  it("hello/client.ts greets", { timeout: 30_000 }, async () => {
+  it("hello/client.ts greets", async () => {
     expect(await runClient("hello/client.ts")).toMatchObject({ code: 0, stdout: "Hello, Ada!\n", stderr: "" })
   })
 
-  it("weather/client.ts shows every kind of call", { timeout: 30_000 }, async () => {
+  it("weather/client.ts shows every kind of call", async () => {
     const { code, stderr, stdout } = await runClient("weather/client.ts")
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     expect(stdout).toContain("weather speaks 2026-07-28")
@@ -43,7 +43,7 @@ describe("clients", () => {
   })
 })
 
-describe.each(revisions)("servers in %s", (revision) => {
+describe.each(revisions)("servers in %s", { timeout: 30_000 }, (revision) => {
   it.live("weather/server.ts offers tools, resources with completion, and a prompt", () =>
     Effect.gen(function* () {
       const client = yield* connect(revision)
@@ -90,8 +90,8 @@ describe.each(revisions)("servers in %s", (revision) => {
   )
 })
 
-describe("HTTP", () => {
-  it("weather/http.ts serves MCP beside the application's own routes", { timeout: 30_000 }, async () => {
+describe("HTTP", { timeout: 30_000 }, () => {
+  it("weather/http.ts serves MCP beside the application's own routes", async () => {
     const program = Programs.start("weather/http.ts", [], { PORT: "0" })
     const [base = ""] = await program.until("stdout", /http:\/\/127\.0\.0\.1:\d+/)
     expect(await (await fetch(`${base}/health`)).text()).toBe("fine")
@@ -100,7 +100,7 @@ describe("HTTP", () => {
     await program.ended
   })
 
-  it("weather/standalone.ts says where it listens, and serves both eras", { timeout: 30_000 }, async () => {
+  it("weather/standalone.ts says where it listens, and serves both eras", async () => {
     const program = Programs.start("weather/standalone.ts", [], { PORT: "0" })
     const [url = ""] = await program.until("stdout", /http:\/\/\S+/)
     for (const revision of revisions) await forecastAt(url, revision)

@@ -8,6 +8,7 @@ import { isMetaKey } from "../../src/protocol/Meta.ts"
 import { bare, demo } from "../support/Demo.ts"
 import { at, eras, initializeParams, legacy, modern, modernMeta, open, serve, settle } from "../support/RawClient.ts"
 
+const everyRevision = [modern, legacy, "2025-06-18", "2025-03-26", "2024-11-05"]
 const unspoken = { era: legacy, initialize: false } as const
 
 describe("the handshake of 2025-11-25", () => {
@@ -105,7 +106,7 @@ describe("requests that stand for themselves (2026-07-28)", () => {
       for (const version of ["1999-01-01", "2999-01-01", "", legacy]) {
         const _meta = { "io.modelcontextprotocol/protocolVersion": version }
         const error = yield* client.error("tools/list", { _meta })
-        expect(error).toMatchObject({ code: -32022, data: { supported: [modern, legacy], requested: version } })
+        expect(error).toMatchObject({ code: -32022, data: { supported: everyRevision, requested: version } })
       }
       expect(yield* client.result("tools/list")).toHaveProperty("tools")
     })
@@ -164,7 +165,7 @@ describe("requests that stand for themselves (2026-07-28)", () => {
       const client = yield* open(demo)
       expect(yield* client.result("server/discover")).toEqual({
         resultType: "complete",
-        supportedVersions: [modern, legacy],
+        supportedVersions: everyRevision,
         capabilities: { tools: {}, prompts: {}, resources: { subscribe: true }, completions: {}, logging: {} },
         instructions: "Be kind",
         ttlMs: 0,

@@ -7,6 +7,7 @@
 import { Clock, Duration, Effect, Exit, type Fiber, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Base64Url from "effect/encoding/Base64Url"
+import { findRevision } from "../../revision/Revisions.ts"
 import type { Store } from "../EventStore.ts"
 import type { Outlet, Principal } from "../Transport.ts"
 import type { SessionPeer } from "./Endpoint.ts"
@@ -45,7 +46,7 @@ export class HttpSession implements Owner {
   }
 
   get primes(): boolean {
-    return (this.peer.revision ?? "") >= "2025-11-25"
+    return findRevision(this.peer.revision ?? "")?.primingEvents === true
   }
 
   /** Whether someone is being served or listens. */

@@ -1,7 +1,7 @@
 /**
  * Being told what changes on a server, the same in both eras: its lists, and single resources.
  */
-import { Effect, type Scope, Stream } from "effect"
+import { Effect, type Scope, type Stream } from "effect"
 import { McpError } from "../protocol/McpError.ts"
 import type { SubscriptionFilter } from "../protocol/index.ts"
 import type { ServerNotification } from "./Notifications.ts"

@@ -6,12 +6,12 @@ import { type Duration, Effect, Result, Semaphore } from "effect"
 import { type Members, type RequestId } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { ClientRequests, LoggingLevel, Meta } from "../protocol/index.ts"
-import { findNotification } from "../revision/Revision.ts"
+import { findNotification, type Revision } from "../revision/Revision.ts"
 import type { RequestOptions as SessionOptions } from "../session/Session.ts"
 import { missingCapability } from "./Gate.ts"
-import { modernMeta } from "./ModernMeta.ts"
+import { modernMeta, withRequestMeta } from "./ModernMeta.ts"
 import { supportedVersionsOf } from "./Negotiation.ts"
-import { type Agreement, initialize } from "./Opening.ts"
+import { type Agreement, initialize, settle } from "./Opening.ts"
 import type { Settings } from "./Settings.ts"
 
 /** How far a request has come, as the server reports it. */
@@ -51,7 +51,8 @@ export class Conversation {
   readonly #renewing = Semaphore.makeUnsafe(1)
   #agreement: Agreement
   #logLevel: LoggingLevel | undefined
-  /** What a renewed legacy session has to be told again, besides the level of its log. */
+  #meta: { readonly revision: Revision; readonly value: Members } | undefined
+  /** What a renewed legacy session has to be told again, besides the level of its log; by `attempt` alone. */
   readonly renewals = new Set<Effect.Effect<unknown, McpError>>()
 
   constructor(settings: Settings, agreement: Agreement) {
@@ -75,7 +76,7 @@ export class Conversation {
   ): Effect.Effect<ClientRequests[Method]["result"], McpError> {
     return Effect.suspend(() => {
       const agreement = this.#agreement
-      const attempt = Effect.suspend(() => this.#send(method, params, options))
+      const attempt = this.attempt(method, params, options)
       return agreement.revision.era === "modern"
         ? Effect.catchIf(
             attempt,
@@ -107,6 +108,15 @@ export class Conversation {
     })
   }
 
+  /** `request` without a second try. */
+  attempt<Method extends keyof ClientRequests>(
+    method: Method,
+    params: ClientRequests[Method]["params"],
+    options: InternalOptions = {}
+  ): Effect.Effect<ClientRequests[Method]["result"], McpError> {
+    return Effect.suspend(() => this.#send(method, params, options))
+  }
+
   #send<Method extends keyof ClientRequests>(
     method: Method,
     params: ClientRequests[Method]["params"],
@@ -123,7 +133,7 @@ export class Conversation {
     }
     const _meta =
       revision.era === "modern"
-        ? modernMeta(this.#settings, revision, options.meta, options.logLevel ?? this.#logLevel)
+        ? withRequestMeta(this.#metaOf(revision), options.meta, options.logLevel ?? this.#logLevel)
         : options.meta
     const wire = codec.params.encode(_meta === undefined ? params : { ...params, _meta })
     return Effect.flatMap(link.session.request(method, wire, this.#sessionOptions(options)), (answer) => {
@@ -132,6 +142,11 @@ export class Conversation {
         ? Effect.succeed(result.success)
         : Effect.fail(McpError.decode(`The server's answer to ${method} is malformed: ${result.failure}`))
     })
+  }
+
+  #metaOf(revision: Revision): Members {
+    if (this.#meta?.revision !== revision) this.#meta = { revision, value: modernMeta(this.#settings, revision) }
+    return this.#meta.value
   }
 
   #sessionOptions(options: InternalOptions): SessionOptions {
@@ -166,11 +181,12 @@ export class Conversation {
     return this.#renewing.withPermit(
       Effect.suspend(() => {
         if (this.#agreement !== forgotten) return Effect.void
-        return Effect.flatMap(initialize(forgotten.link, this.#settings), (agreement) => {
+        const renewed = Effect.tap(initialize(forgotten.link, this.#settings), settle)
+        return Effect.flatMap(renewed, (agreement) => {
           this.#agreement = agreement
           const level = this.#logLevel
           return Effect.andThen(
-            level === undefined ? Effect.void : Effect.ignore(this.#send("logging/setLevel", { level }, {})),
+            level === undefined ? Effect.void : Effect.ignore(this.attempt("logging/setLevel", { level })),
             Effect.forEach(this.renewals, (renewal) => Effect.ignore(renewal), { discard: true })
           )
         })

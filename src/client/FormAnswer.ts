@@ -6,10 +6,11 @@
 import { Effect } from "effect"
 import { compileValidator } from "../protocol/JsonSchemaValidator.ts"
 import { McpError } from "../protocol/McpError.ts"
+import { without } from "../revision/Rewrite.ts"
 import type { ElicitContentValue, ElicitationSchema, ElicitResult } from "../protocol/index.ts"
 
 /** Only an accepted form has content. */
-export const withoutContent = ({ content, ...rest }: ElicitResult): ElicitResult => rest
+export const withoutContent = (answer: ElicitResult): ElicitResult => without(answer, ["content"])
 
 /** Fills in the defaults of what an accepted form leaves out; fails with `DecodeFailure` when it still does not fit. */
 export const complete = Effect.fnUntraced(function* (

@@ -23,7 +23,7 @@ export class LegacySubscriptions {
     this.#notifications = notifications
     conversation.renewals.add(
       Effect.suspend(() =>
-        Effect.forEach(this.#watchers.keys(), (uri) => conversation.request("resources/subscribe", { uri }), {
+        Effect.forEach(this.#watchers.keys(), (uri) => conversation.attempt("resources/subscribe", { uri }), {
           discard: true
         })
       )

@@ -52,11 +52,12 @@ const connect = Effect.fnUntraced(function* (
   const session: Session = yield* makeSession({
     outlet: connection,
     limits,
-    onRequest: (request) => Work.make(receiver.onRequest(link, request), services),
+    // While a server waits for a person here, the call that it works on must not time out for that.
+    onRequest: (request) => Work.make(session.withoutTimeouts(receiver.onRequest(link, request)), services),
     onNotification: (notification) => receiver.onNotification(link, notification),
     onStray: logStray,
-    // `initialize` is never cancelled (CANC-02); neither is the probe, which a legacy server must not hear more of.
-    cancellable: (method) => method !== "initialize" && (method !== "server/discover" || link.revision !== undefined)
+    // `initialize` is never cancelled (CANC-02); neither is the probe, of which a legacy server is to hear no more.
+    cancellable: (method) => method !== "initialize" && method !== "server/discover"
   })
   const ended = yield* Deferred.make<McpError>()
   const link: Link = {

@@ -27,15 +27,13 @@ export const list = <A>(
     const seen = new Set<string>()
     let pages = 0
     let count = 0
-    const tooLong = (limit: "pages" | "items") =>
-      McpError.limit(limit, `The answers to ${method} have more than ${limits[limit]} ${limit}`)
     return Stream.paginate<string | undefined, A, McpError>(
       undefined,
       Effect.fnUntraced(function* (cursor) {
-        if (++pages > limits.pages) return yield* tooLong("pages")
+        if (++pages > limits.pages) return yield* tooLong(method, "pages", limits)
         const { items, nextCursor } = yield* fetch(cursor)
         count += items.length
-        if (count > limits.items) return yield* tooLong("items")
+        if (count > limits.items) return yield* tooLong(method, "items", limits)
         if (nextCursor === undefined || nextCursor === null) return [items, Option.none()] as const
         if (seen.has(nextCursor)) return yield* McpError.decode(`The server gave the same cursor of ${method} twice`)
         seen.add(nextCursor)
@@ -43,3 +41,6 @@ export const list = <A>(
       })
     )
   })
+
+const tooLong = (method: string, limit: "pages" | "items", limits: Limits): McpError =>
+  McpError.limit(limit, `The answers to ${method} have more than ${limits[limit]} ${limit}`)

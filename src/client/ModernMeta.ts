@@ -8,16 +8,15 @@ import { type LoggingLevel, MetaKey } from "../protocol/index.ts"
 import type { Revision } from "../revision/Revision.ts"
 import type { Settings } from "./Settings.ts"
 
-/** The `_meta` of a request. What the caller adds can't replace what the protocol puts there. */
-export const modernMeta = (
-  settings: Settings,
-  revision: Revision,
-  added?: Members,
-  logLevel?: LoggingLevel
-): Members => ({
-  ...added,
+/** The `_meta` of every request in a revision. */
+export const modernMeta = (settings: Settings, revision: Revision): Members => ({
   [MetaKey.protocolVersion]: revision.version,
   [MetaKey.clientInfo]: settings.info,
-  [MetaKey.clientCapabilities]: revision.encodeClientCapabilities(settings.capabilities),
-  ...(logLevel !== undefined && { [MetaKey.logLevel]: logLevel })
+  [MetaKey.clientCapabilities]: revision.encodeClientCapabilities(settings.capabilities)
 })
+
+/** That of one request. What its caller adds can't replace what the protocol puts there. */
+export const withRequestMeta = (meta: Members, added: Members | undefined, logLevel: LoggingLevel | undefined) =>
+  added === undefined && logLevel === undefined
+    ? meta
+    : { ...added, ...meta, ...(logLevel !== undefined && { [MetaKey.logLevel]: logLevel }) }

@@ -4,12 +4,12 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  */
-import { type Duration, Effect, Predicate, Result } from "effect"
+import { Effect, Fiber, Option, Predicate, Result } from "effect"
 import { ErrorCode } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { Revision } from "../revision/Revision.ts"
 import type { Link } from "./Link.ts"
-import { type Agreement, discover, initialize, modernAgreement } from "./Opening.ts"
+import { type Agreement, discover, initialize, modernAgreement, settle } from "./Opening.ts"
 import type { Settings } from "./Settings.ts"
 
 /** What a probe has shown. */
@@ -20,6 +20,11 @@ type Finding =
 
 /** Opens a conversation with a server. `open` makes a connection, and is used again when the first one dies. */
 export const negotiate = <R>(
+  settings: Settings,
+  open: Effect.Effect<Link, McpError, R>
+): Effect.Effect<Agreement, McpError, R> => Effect.tap(agree(settings, open), settle)
+
+const agree = <R>(
   settings: Settings,
   open: Effect.Effect<Link, McpError, R>
 ): Effect.Effect<Agreement, McpError, R> => {
@@ -38,26 +43,37 @@ const probeFirst = Effect.fnUntraced(function* <R>(
   open: Effect.Effect<Link, McpError, R>
 ): Effect.fn.Return<Agreement, McpError, R> {
   const link = yield* open
-  const hurried = settings.prior !== "modern" && settings.legacy.length > 0
-  const finding = yield* probe(link, settings, hurried ? settings.probeTimeout : settings.timeout)
-  if (finding._tag === "Modern") return finding.agreement
-  if (settings.legacy.length === 0) return yield* notModern(settings, finding.evidence)
   const again = Effect.andThen(
     link.close,
     Effect.flatMap(open, (next) => initialize(next, settings))
   )
   // A server that has died of the probe is started again, and then spared (BUG-144).
-  if (hasDied(finding.evidence)) return yield* again
-  return yield* Effect.catchIf(initialize(link, settings), hasDied, () => again)
+  const legacy = Effect.catchIf(initialize(link, settings), hasDied, () => again)
+  const probing = yield* Effect.forkChild(probe(link, settings), { startImmediately: true })
+  const hurried = settings.prior !== "modern" && settings.legacy.length > 0
+  const found = yield* hurried
+    ? Effect.timeoutOption(Fiber.join(probing), settings.probeTimeout)
+    : Effect.asSome(Fiber.join(probing))
+  if (Option.isNone(found)) {
+    // Silent, or slow to start. A server that answers in order shows which, by what it answers first.
+    return yield* Effect.ensuring(Effect.raceFirst(legacy, lateAnswer(probing)), Fiber.interrupt(probing))
+  }
+  const finding = found.value
+  if (finding._tag === "Modern") return finding.agreement
+  if (settings.legacy.length === 0) return yield* notModern(settings, finding.evidence)
+  return yield* hasDied(finding.evidence) ? again : legacy
 })
 
-const probe = Effect.fnUntraced(function* (
-  link: Link,
-  settings: Settings,
-  timeout: Duration.Input
-): Effect.fn.Return<Finding, McpError> {
+/** The agreement of a probe that was not waited for; never, unless the server is modern. */
+const lateAnswer = (probing: Fiber.Fiber<Finding, McpError>): Effect.Effect<Agreement> =>
+  Effect.matchEffect(Fiber.join(probing), {
+    onFailure: () => Effect.never,
+    onSuccess: (finding) => (finding._tag === "Modern" ? Effect.succeed(finding.agreement) : Effect.never)
+  })
+
+const probe = Effect.fnUntraced(function* (link: Link, settings: Settings): Effect.fn.Return<Finding, McpError> {
   const [newest] = settings.modern as [Revision, ...ReadonlyArray<Revision>] // there is one, or nobody probes
-  const asked = yield* Effect.result(discover(link, settings, newest, timeout))
+  const asked = yield* Effect.result(discover(link, settings, newest))
   if (Result.isSuccess(asked)) {
     const { supportedVersions } = asked.success
     const revision = choose(settings.modern, supportedVersions)
@@ -70,7 +86,7 @@ const probe = Effect.fnUntraced(function* (
     // VER-03: the same version may be tried again, but never `initialize`: who names a modern version is modern.
     const revision = choose(settings.modern, supported)
     if (revision === undefined) return yield* legacyOrNothing(settings, supported)
-    const discovered = yield* discover(link, settings, revision, settings.timeout)
+    const discovered = yield* discover(link, settings, revision)
     return { _tag: "Modern", agreement: modernAgreement(link, revision, discovered) }
   }
   return isEvidence(error) ? { _tag: "Legacy", evidence: error } : yield* error

@@ -1,7 +1,7 @@
 /**
  * The first request of a conversation, in either era, and what the server says of itself in its answer.
  */
-import { type Duration, Effect, Predicate, Result } from "effect"
+import { Effect, Predicate, Result } from "effect"
 import { McpError } from "../protocol/McpError.ts"
 import {
   type DiscoverResult,
@@ -36,11 +36,14 @@ export interface Agreement {
 export const discover = Effect.fnUntraced(function* (
   link: Link,
   settings: Settings,
-  revision: Revision,
-  timeout: Duration.Input
+  revision: Revision
 ): Effect.fn.Return<DiscoverResult, McpError> {
   const method = "server/discover"
-  const answer = yield* link.session.request(method, { _meta: modernMeta(settings, revision) }, { timeout })
+  const answer = yield* link.session.request(
+    method,
+    { _meta: modernMeta(settings, revision) },
+    { timeout: settings.timeout }
+  )
   const decoded = findRequest(revision.clientRequests, method)?.result.decode(answer)
   if (decoded === undefined) return yield* McpError.unsupported(`Revision ${revision.version} has no ${method}`)
   if (Result.isFailure(decoded)) {
@@ -50,25 +53,22 @@ export const discover = Effect.fnUntraced(function* (
 })
 
 /** The agreement that an answer to `server/discover` makes. */
-export const modernAgreement = (link: Link, revision: Revision, discovered: DiscoverResult): Agreement => {
-  link.revision = revision
-  return {
-    link,
-    revision,
-    discovered,
-    server: {
-      era: "modern",
-      revision: revision.version,
-      info: discovered._meta?.[MetaKey.serverInfo],
-      capabilities: discovered.capabilities,
-      instructions: discovered.instructions
-    }
+export const modernAgreement = (link: Link, revision: Revision, discovered: DiscoverResult): Agreement => ({
+  link,
+  revision,
+  discovered,
+  server: {
+    era: "modern",
+    revision: revision.version,
+    info: discovered._meta?.[MetaKey.serverInfo],
+    capabilities: discovered.capabilities,
+    instructions: discovered.instructions
   }
-}
+})
 
 /**
- * Opens a legacy session. When the server offers a revision that this client does not speak, it hangs up and fails with
- * `Unsupported` (LIFE-09, BUG-72).
+ * Asks to open a legacy session. When the server offers a revision that this client does not speak, it hangs up and fails
+ * with `Unsupported` (LIFE-09, BUG-72).
  */
 export const initialize = Effect.fnUntraced(function* (
   link: Link,
@@ -76,8 +76,9 @@ export const initialize = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Agreement, McpError> {
   const method = "initialize"
   const newest = settings.legacy[0]
-  if (newest === undefined)
+  if (newest === undefined) {
     return yield* McpError.unsupported("This client speaks no revision that opens with initialize")
+  }
   const params = { protocolVersion: newest.version, capabilities: settings.capabilities, clientInfo: settings.info }
   const encoded = findRequest(newest.clientRequests, method)?.params.encode(params) ?? params
   const answer = yield* link.session.request(method, encoded, { timeout: settings.timeout })
@@ -94,11 +95,16 @@ export const initialize = Effect.fnUntraced(function* (
     return yield* McpError.decode(`The server's answer to initialize is malformed: ${decoded?.failure ?? ""}`)
   }
   const { capabilities, instructions, serverInfo } = decoded.success as InitializeResult // by the codec of this method
-  link.revision = revision
-  yield* link.session.notify("notifications/initialized")
   return {
     link,
     revision,
     server: { era: "legacy", revision: revision.version, info: serverInfo, capabilities, instructions }
   }
 })
+
+/** Makes an agreement hold; a legacy server is told that the client is ready, before anything else (LIFE-04). */
+export const settle = ({ link, revision }: Agreement): Effect.Effect<void, McpError> =>
+  Effect.suspend(() => {
+    link.revision = revision
+    return revision.era === "legacy" ? link.session.notify("notifications/initialized") : Effect.void
+  })

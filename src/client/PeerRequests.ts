@@ -16,7 +16,7 @@ import type {
 import { findRequest, type Revision } from "../revision/Revision.ts"
 import * as FormAnswer from "./FormAnswer.ts"
 import type { Handlers } from "./Handlers.ts"
-import { toolResultProblem } from "./SamplingMessages.ts"
+import { toolResultProblem } from "../protocol/SamplingMessages.ts"
 
 /** The server asks for something that this client did not declare. `code` is what JSON-RPC says to that. */
 export class Undeclared extends Schema.TaggedError<Undeclared>()("Undeclared", {

@@ -53,7 +53,10 @@ export interface Options {
    * holds is found out anew.
    */
   readonly prior?: "legacy" | "modern" | Verdict | undefined
-  /** How long a server may take to answer the probe before it is taken for a legacy one. Default 3 seconds. */
+  /**
+   * How long a server may take to answer the probe before `initialize` is tried too; then the era is that of what is
+   * answered first. Default 5 seconds.
+   */
   readonly probeTimeout?: Duration.Input | undefined
   /** Time limit of every request that sets no other. Default 60 seconds. */
   readonly timeout?: Duration.Input | undefined
@@ -99,7 +102,7 @@ export const fromOptions = (options: Options): Settings => {
     modern: spoken.filter((revision) => revision.era === "modern"),
     legacy: spoken.filter((revision) => revision.era === "legacy"),
     prior: typeof prior === "object" ? prior.era : prior,
-    probeTimeout: options.probeTimeout ?? "3 seconds",
+    probeTimeout: Duration.toMillis(Duration.fromInputUnsafe(options.probeTimeout ?? "5 seconds")),
     timeout: Duration.toMillis(Duration.fromInputUnsafe(options.timeout ?? "60 seconds")),
     cacheCapacity: cache === false ? 0 : ((cache === true ? undefined : cache.capacity) ?? 256),
     limits: { ...defaultLimits, ...options.limits }

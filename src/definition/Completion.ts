@@ -19,10 +19,13 @@ export type Completer<out R> = (
 ) => Effect.Effect<ReadonlyArray<string>, McpError, R>
 
 /** Completers by argument name. */
-export type Completers<Name extends string> = { readonly [K in Name]?: Completer<unknown> | undefined }
+export type Completers = { readonly [name: string]: Completer<unknown> }
 
 /** What completers need. */
 export type CompletersNeeds<C> = { [K in keyof C]: C[K] extends Completer<infer R> ? R : never }[keyof C]
 
-/** Refuses completers for arguments that are not there. */
-export type Known<C, Name extends string> = C & { readonly [K in Exclude<keyof C, Name>]: never }
+/** A completer for an argument that is not there is a mistake in the program, so this throws. */
+export const checkNames = (what: string, completers: object, names: ReadonlyArray<string>): void => {
+  const unknown = Object.keys(completers).find((name) => !names.includes(name))
+  if (unknown !== undefined) throw new TypeError(`${what} has no "${unknown}" to complete`)
+}

@@ -17,6 +17,7 @@ import type {
   ElicitResult,
   Root
 } from "../protocol/index.ts"
+import { toolResultProblem } from "../protocol/SamplingMessages.ts"
 import { CallContext } from "./CallContext.ts"
 import * as Form from "./Form.ts"
 
@@ -101,14 +102,19 @@ export const elicitUrl = (
     readonly message: string
     /** The page; without secrets or sign-ins in it (ELIC-23). */
     readonly url: string
-    /** Names this elicitation in 2025-11-25; other revisions have no use for it. Default: the URL. */
+    /** Names this elicitation in 2025-11-25; other revisions have no use for it. Default: one that no other has. */
     readonly elicitationId?: string | undefined
   }
 ): Effect.Effect<Answer<void>, McpError, CallContext> =>
   Effect.map(
     ask(
       "elicitation/create",
-      { mode: "url", message: options.message, url: options.url, elicitationId: options.elicitationId ?? options.url },
+      {
+        mode: "url",
+        message: options.message,
+        url: options.url,
+        ...(options.elicitationId !== undefined && { elicitationId: options.elicitationId })
+      },
       { elicitation: { url: {} } },
       options.key
     ),
@@ -120,12 +126,16 @@ export const elicitUrl = (
 
 /**
  * Asks the client's model to complete a conversation. With `tools`, the client must have declared `sampling.tools`.
+ *
+ * Tool results out of order are a mistake in the program and die with a message that says so (SAMP-10, SAMP-11).
  */
 export const sample = (
   params: CreateMessageRequestParams,
   options?: AskOptions
-): Effect.Effect<CreateMessageResult, McpError, CallContext> =>
-  Effect.map(
+): Effect.Effect<CreateMessageResult, McpError, CallContext> => {
+  const problem = toolResultProblem(params.messages)
+  if (problem !== undefined) return Effect.die(new TypeError(`This conversation can't be completed: ${problem}`))
+  return Effect.map(
     ask(
       "sampling/createMessage",
       params as Members,
@@ -134,6 +144,7 @@ export const sample = (
     ),
     (result) => result as CreateMessageResult
   )
+}
 
 /** Asks which directories or files the client lets the server work in. A hint, not access control (ROOT-09). */
 export const roots = (options?: AskOptions): Effect.Effect<ReadonlyArray<Root>, McpError, CallContext> =>

@@ -15,21 +15,19 @@ import type {
   PromptMessage
 } from "../protocol/index.ts"
 import type { CallContext } from "./CallContext.ts"
-import type { Completer, Completers, CompletersNeeds, Known } from "./Completion.ts"
+import { checkNames, type Completer, type Completers, type CompletersNeeds } from "./Completion.ts"
 
 /** The arguments of a prompt: an object whose members are strings on the wire. */
 export type Arguments = Schema.Codec<unknown, { readonly [name: string]: string | undefined }, never, never>
 
-type ArgumentName<A extends Schema.Top> = keyof A["Encoded"] & string
-
 /** Options of {@link make}. */
-export interface Options<A extends Schema.Top, C extends Completers<ArgumentName<A>> = {}> {
+export interface Options<A extends Schema.Top, C extends Completers = {}> {
   readonly title?: string | undefined
   readonly description?: string | undefined
   /** The arguments; descriptions and titles come from annotations. Default: none. */
   readonly arguments?: A | undefined
   /** Suggestions for the arguments. */
-  readonly complete?: Known<C, ArgumentName<A>> | undefined
+  readonly complete?: (C & Completers) | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
   readonly meta?: Meta | undefined
 }
@@ -66,7 +64,7 @@ export const make = <
   A extends Arguments & Schema.Top = NoArguments,
   E extends McpError = never,
   R = never,
-  C extends Completers<ArgumentName<A>> = {}
+  C extends Completers = {}
 >(
   name: string,
   options: Options<A, C>,
@@ -75,6 +73,8 @@ export const make = <
   type Needs = Exclude<R, CallContext | Scope.Scope> | CompletersNeeds<C>
   const schema = options.arguments ?? (Schema.Struct({}) as unknown as A) // the default of the type parameter
   const described = argumentsOf(name, schema)
+  const argumentNames = described.map((argument) => argument.name)
+  checkNames(`Prompt "${name}"`, options.complete ?? {}, argumentNames)
   const decode = Schema.decodeUnknownResult(schema as unknown as Schema.Codec<A["Type"]>, { errors: "all" })
   return {
     key: name,
@@ -103,7 +103,7 @@ export const make = <
       )
     },
     complete: (options.complete ?? {}) as { readonly [argument: string]: Completer<Needs> | undefined },
-    argumentNames: described.map((argument) => argument.name)
+    argumentNames
   }
 }
 

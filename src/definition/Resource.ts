@@ -17,7 +17,7 @@ import type {
   ResourceTemplate as TemplateDescription
 } from "../protocol/index.ts"
 import type { CallContext } from "./CallContext.ts"
-import type { Completer, Completers, CompletersNeeds, Known } from "./Completion.ts"
+import { checkNames, type Completer, type Completers, type CompletersNeeds } from "./Completion.ts"
 
 /** There is nothing to read under this URI. Becomes the error that the peer's revision has for it. */
 export class NotFound extends Schema.TaggedError<NotFound>()("ResourceNotFound", { uri: Schema.String }) {
@@ -52,13 +52,9 @@ export interface Options<R = never> extends Details {
 }
 
 /** Options of {@link template}. */
-export interface TemplateOptions<
-  T extends string,
-  C extends Completers<UriTemplate.Variables<T>> = {},
-  RS = never
-> extends Details {
+export interface TemplateOptions<T extends string, C extends Completers = {}, RS = never> extends Details {
   /** Suggestions for the template's variables. */
-  readonly complete?: Known<C, UriTemplate.Variables<T>> | undefined
+  readonly complete?: (C & Completers) | undefined
   /** Emits whenever the resource with these variables has changed. Runs only while a peer subscribes to it. */
   readonly changes?: ((variables: UriTemplate.MatchOf<T>) => Stream.Stream<unknown, never, RS>) | undefined
 }
@@ -146,13 +142,7 @@ const isUri = (text: string): boolean =>
  * )
  * ```
  */
-export const template = <
-  const T extends string,
-  E extends ReadError,
-  R,
-  C extends Completers<UriTemplate.Variables<T>> = {},
-  RS = never
->(
+export const template = <const T extends string, E extends ReadError, R, C extends Completers = {}, RS = never>(
   uriTemplate: T,
   options: TemplateOptions<T, C, RS>,
   read: (variables: UriTemplate.MatchOf<T>) => Effect.Effect<ReadOutput, E, R>
@@ -160,6 +150,8 @@ export const template = <
   type Needs = Exclude<R, CallContext | Scope.Scope> | CompletersNeeds<C> | RS
   const parsed = UriTemplate.parse(uriTemplate)
   if (Result.isFailure(parsed)) throw new TypeError(`"${uriTemplate}" is not a URI template: ${parsed.failure}`)
+  const variables = UriTemplate.variables(parsed.success)
+  checkNames(`Template "${uriTemplate}"`, options.complete ?? {}, variables)
   return {
     _tag: "ResourceTemplate",
     key: uriTemplate,
@@ -178,7 +170,7 @@ export const template = <
         }
       }),
     complete: (options.complete ?? {}) as { readonly [variable: string]: Completer<Needs> | undefined },
-    variables: UriTemplate.variables(parsed.success),
+    variables,
     subscribable: options.changes !== undefined
   }
 }

@@ -101,8 +101,10 @@ export const handle = <T extends Any, A extends HandlerOutput<T>, E extends Fail
         )
       })
       if (tool.foreign === undefined) return call
-      const checked = Effect.orDie(tool.foreign.input(input.success))
-      return Effect.flatMap(checked, (problem) => (problem === undefined ? call : invalid(problem)))
+      return Effect.matchEffect(tool.foreign.input(input.success), {
+        onSuccess: (problem) => (problem === undefined ? call : invalid(problem)),
+        onFailure: (error) => unexpected(tool, Cause.die(error))
+      })
     }
   }
 }
@@ -145,9 +147,10 @@ const resultOf = (tool: Any, output: unknown): Effect.Effect<CallToolResult> => 
     ...(custom?.meta !== undefined && { _meta: custom.meta })
   } as CallToolResult
   if (tool.foreign === undefined) return Effect.succeed(result)
-  return Effect.flatMap(Effect.orDie(tool.foreign.output(structuredContent)), (problem) =>
-    problem === undefined ? Effect.succeed(result) : unexpected(tool, misshapen(problem))
-  )
+  return Effect.matchEffect(tool.foreign.output(structuredContent), {
+    onSuccess: (problem) => (problem === undefined ? Effect.succeed(result) : unexpected(tool, misshapen(problem))),
+    onFailure: (error) => unexpected(tool, Cause.die(error))
+  })
 }
 
 const misshapen = (problem: string) => Cause.die(new Error(`The output does not have its declared shape: ${problem}`))

@@ -143,6 +143,9 @@ const tidy = (schema: Keywords): Keywords => {
   }
   const { additionalProperties, allOf, ...rest } = mapSubschemas(schema, tidy)
   const out: { [keyword: string]: unknown } = rest
+  // What every integer of a JavaScript peer keeps to need not be said.
+  if (out.minimum === Number.MIN_SAFE_INTEGER) delete out.minimum
+  if (out.maximum === Number.MAX_SAFE_INTEGER) delete out.maximum
   if (additionalProperties !== undefined && additionalProperties !== true) {
     out.additionalProperties = additionalProperties
   }

@@ -4,6 +4,8 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
 import { Effect, Fiber, Result, Stream } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Base64Url from "effect/encoding/Base64Url"
 import { CallContext } from "../definition/CallContext.ts"
 import { canAsk, type Question } from "../definition/Question.ts"
 import { ErrorCode, type Members, type Request } from "../protocol/JsonRpc.ts"
@@ -106,7 +108,7 @@ export class LegacyPeer<R> {
     if (refusal !== undefined) return Effect.fail(McpError.unsupported(refusal))
     const options = { outlet, timeout: questionTimeout, maximumTimeout: questionTimeout } as const
     return Effect.flatMap(
-      this.#session.request(question.method, codec.params.encode(question.params), options),
+      this.#session.request(question.method, codec.params.encode(withElicitationId(question.params)), options),
       (answer) => {
         const decoded = codec.result.decode(answer)
         return Result.isSuccess(decoded)
@@ -142,6 +144,12 @@ export class LegacyPeer<R> {
     return Effect.ignore(this.#session.notify(method, codec.params.encode(params), this.#outlet))
   }
 }
+
+/** A page to open has an id in this era, and no other has the same (ELIC-08). */
+const withElicitationId = (params: Question["params"]): Question["params"] =>
+  params.mode === "url" && params.elicitationId === undefined
+    ? { ...params, elicitationId: Base64Url.encode(SecureRandom.randomBytesUnsafe(16)) }
+    : params
 
 /** What `initialize` has settled. */
 export interface Handshake {

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server
  */
-import { type Duration, Layer, Effect } from "effect"
+import { Deferred, type Duration, Effect, Layer } from "effect"
 import type { CallContext } from "../definition/CallContext.ts"
 import type * as Prompt from "../definition/Prompt.ts"
 import type * as Resource from "../definition/Resource.ts"
@@ -153,15 +153,27 @@ export const layer = <R>(server: McpServer<R>): Layer.Layer<never, McpError, R |
     Effect.gen(function* () {
       const transport = yield* ServerTransport
       const runtime = yield* ServerRuntime.make(server)
+      const peers = new Set<ServerPeer.ServerPeer<R>>()
       const serve = transport.run((connection) =>
         Effect.scoped(
           Effect.gen(function* () {
             const peer = yield* ServerPeer.open(runtime, connection)
+            yield* Effect.acquireRelease(
+              Effect.sync(() => peers.add(peer)),
+              () => Effect.sync(() => peers.delete(peer))
+            )
             yield* connection.run((message) => peer.receive(message, connection))
             if (connection.readsAfterEnd === true) yield* Effect.timeoutOption(peer.idle, finishWithin)
           })
         ).pipe(Effect.catch((error) => Effect.logDebug("A connection has ended with an error", error)))
       )
       yield* Effect.forkScoped(serve)
+      // Who listens is told that it ends, before the connections do.
+      yield* Effect.addFinalizer(() =>
+        Effect.andThen(
+          Deferred.succeed(runtime.closing, undefined),
+          Effect.forEach([...peers], (peer) => peer.silence, { discard: true })
+        )
+      )
     })
   )

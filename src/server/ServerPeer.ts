@@ -1,11 +1,11 @@
 /**
  * One connection to a client, or one legacy HTTP session: tells the eras apart, message by message, and serves both.
  */
-import { Effect, Result, type Scope } from "effect"
+import { Effect, Exit, Result, type Scope } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { make as makeSession, type Session } from "../session/Session.ts"
-import type { Work } from "../session/Work.ts"
+import { andThen, type Work } from "../session/Work.ts"
 import type { Outlet } from "../transport/Transport.ts"
 import { give, refuse } from "./Answer.ts"
 import { handshake, LegacyPeer } from "./LegacyPeer.ts"
@@ -24,6 +24,8 @@ export class ServerPeer<R> {
   readonly #outlet: Outlet
   #session!: Session<R>
   #legacy: LegacyPeer<R> | undefined
+  #listeners = 0
+  #onSilence: (() => void) | undefined
 
   constructor(runtime: ServerRuntime<R>, outlet: Outlet) {
     this.#runtime = runtime
@@ -50,6 +52,17 @@ export class ServerPeer<R> {
     return this.#session.idle
   }
 
+  /** Ends when nobody listens for changes any more, and everyone who did was told so. */
+  get silence(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.#listeners === 0) return Effect.void
+      const silent = Effect.callback<void>((resume) => {
+        this.#onSilence = () => resume(Effect.void)
+      })
+      return Effect.andThen(silent, Effect.yieldNow)
+    })
+  }
+
   /** Interrupts the request with this id. */
   cancel(id: JsonRpc.RequestId): boolean {
     return this.#session.cancel(id)
@@ -63,7 +76,10 @@ export class ServerPeer<R> {
   /** @internal */
   readonly onRequest = (request: JsonRpc.Request, outlet: Outlet): Work => {
     const runtime = this.#runtime
-    if (ModernRequest.isModern(request)) return ModernRequest.answer(runtime, request, outlet)
+    if (ModernRequest.isModern(request)) {
+      const work = ModernRequest.answer(runtime, request, outlet)
+      return request.method === "subscriptions/listen" ? this.#listening(request.id, work) : work
+    }
     if (this.#legacy !== undefined) return this.#legacy.answer(request, outlet)
     if (request.method === "initialize") return this.#initialize(request)
     return request.method === "ping" ? give(runtime, {}) : refuse(runtime, this.#uninitialized(request))
@@ -74,6 +90,20 @@ export class ServerPeer<R> {
     notification.method === "notifications/initialized" && this.#legacy !== undefined
       ? this.#legacy.initialized()
       : Effect.void
+
+  // After its result a listener is told by a cancellation too that it hears no more: on a connection no stream ends that
+  // would say so (SUBS-10).
+  #listening(id: JsonRpc.RequestId, work: Work): Work {
+    this.#listeners++
+    return andThen(work, (outcome) => {
+      if (Exit.isSuccess(outcome)) {
+        const cancelled = this.#session.notify("notifications/cancelled", { requestId: id })
+        this.#session.fork(Effect.andThen(Effect.yieldNow, Effect.ignore(cancelled)))
+      }
+      if (--this.#listeners === 0) this.#onSilence?.()
+      return outcome
+    })
+  }
 
   #initialize(request: JsonRpc.Request): Work {
     const settled = handshake(this.#runtime, request)

@@ -87,7 +87,10 @@ export class Flight {
   }
 
   #reply(outcome: Outcome): void {
-    if (this.#cancelled) return this.#land()
+    if (this.#cancelled) {
+      this.#outlet.unanswered?.()
+      return this.#land()
+    }
     const { id } = this.#request
     if (Exit.isSuccess(outcome)) return this.#send(JsonRpc.result(id, outcome.value))
     const failure = failureOf(outcome.cause)

@@ -79,6 +79,8 @@ export class Session<R = never> {
   #lastId = -1
   #inFlight = 0
   #onIdle: (() => void) | undefined
+  /** Pieces of work that the peer waits for. */
+  #holds = 0
   #closed: McpError | undefined
   /** Answers that wait for the peer to read. */
   #unread = 0
@@ -148,6 +150,21 @@ export class Session<R = never> {
     })
   }
 
+  /**
+   * Runs what the peer waits for while it works for us, such as a person's answer to its question. Until that is done no
+   * request of ours times out before its maximum, unless it says that it must not be extended.
+   */
+  withoutTimeouts<A, E, R2>(work: Effect.Effect<A, E, R2>): Effect.Effect<A, E, R2> {
+    return Effect.suspend(() => {
+      this.#holds++
+      return Effect.onExit(work, () => {
+        this.#holds--
+        for (const waiting of this.#waiting.values()) waiting.extend?.()
+        return Effect.void
+      })
+    })
+  }
+
   /** Sends a notification. */
   notify(
     method: string,
@@ -207,6 +224,10 @@ export class Session<R = never> {
     const deadline: Deadline = {
       at: started + timeout,
       expire: () => {
+        if (this.#holds > 0 && waiting.extend !== undefined) {
+          waiting.extend()
+          if (deadline.at > this.#deadlines.now()) return this.#deadlines.add(deadline)
+        }
         if (!this.#forget(id, waiting)) return
         waiting.sending?.interruptUnsafe()
         resume(Exit.fail(new McpError({ reason: new Timeout({ method, after: this.#deadlines.now() - started }) })))

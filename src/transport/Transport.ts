@@ -40,6 +40,8 @@ export interface Outlet {
    * where a connection is not the same as what it carries.
    */
   readonly disconnect?: Effect.Effect<void> | undefined
+  /** Called when the request that this outlet answers was cancelled: no answer will come. */
+  readonly unanswered?: (() => void) | undefined
 }
 
 /**

@@ -2,7 +2,7 @@
  * The client against our own server: the same program in both eras.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { Catalog, McpClient, McpServer, Peer, Prompt, PromptMessage, Resource, Tool } from "../../src/index.ts"
 import type { CreateMessageResult } from "../../src/protocol/index.ts"
 import { McpTest } from "../../src/testing/index.ts"
@@ -30,11 +30,10 @@ const handlers = {
 }
 
 describe.each(["2025-11-25", "2026-07-28"])("a client and a server that speak %s", (revision) => {
-  const connect = <R>(server: McpServer.McpServer<R>, options: McpTest.Options = {}) =>
-    Effect.map(
-      Layer.build(McpTest.layer(server, { revision, ...options }) as Layer.Layer<McpClient.McpClient>),
-      (context) => context.pipe((services) => services)
-    ).pipe(Effect.flatMap((services) => Effect.provideContext(McpClient.McpClient, services)))
+  const connect = (server: McpServer.McpServer<never>, options: { readonly handlers?: typeof handlers } = {}) =>
+    Effect.map(Layer.build(McpTest.layer(server, { revision, ...options })), (services) =>
+      Context.get(services, McpClient.McpClient)
+    )
 
   it.effect("ask and answer in the middle of a call", () =>
     Effect.gen(function* () {
@@ -91,7 +90,7 @@ describe.each(["2025-11-25", "2026-07-28"])("a client and a server that speak %s
               "review",
               {
                 arguments: Schema.Struct({ code: Schema.String }),
-                complete: { code: (typed) => Effect.succeed([`${typed}!`]) }
+                complete: { code: (typed: string) => Effect.succeed([`${typed}!`]) }
               },
               ({ code }) => Effect.succeed([PromptMessage.user(code)])
             )
@@ -113,7 +112,8 @@ describe.each(["2025-11-25", "2026-07-28"])("a client and a server that speak %s
   it.effect("know what the other can't do", () =>
     Effect.gen(function* () {
       const client = yield* connect(McpServer.make({ name: "s", version: "1", tools: [greet] }))
-      expect(yield* Effect.flip(client.call(Greet, {}))).toMatchObject({ _tag: "McpError" })
+      const { reason } = yield* Effect.flip(client.call(Greet, {}))
+      expect(reason).toMatchObject({ _tag: "ProtocolFailure", message: /elicitation/ })
     })
   )
 })

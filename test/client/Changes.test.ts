@@ -19,16 +19,19 @@ const tagged = (id: JsonRpc.RequestId, params: JsonRpc.Members = {}) => ({
   _meta: { [MetaKey.subscriptionId]: id }
 })
 
-describe("changes of a modern server", () => {
-  const open = (peer: ScriptedPeer.ScriptedPeer, client: McpClient.Client, filter: McpClient.ChangeFilter) =>
-    Effect.gen(function* () {
-      const scope = yield* Scope.make()
-      const fiber = yield* Effect.forkScoped(Scope.provide(client.subscribe(filter), scope))
-      const request = yield* peer.expectRequest("subscriptions/listen")
-      yield* acknowledge(peer, request.id, request.params?.notifications as SubscriptionFilter)
-      return { request, scope, changes: yield* Fiber.join(fiber) }
-    })
+const ignore = () => Effect.void
 
+/** Opens a subscription, of which the server honours everything. */
+const open = (peer: ScriptedPeer.ScriptedPeer, client: McpClient.Client, filter: McpClient.ChangeFilter) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const fiber = yield* Effect.forkScoped(Scope.provide(client.subscribe(filter), scope))
+    const request = yield* peer.expectRequest("subscriptions/listen")
+    yield* acknowledge(peer, request.id, request.params?.notifications as SubscriptionFilter)
+    return { request, scope, changes: yield* Fiber.join(fiber) }
+  })
+
+describe("changes of a modern server", () => {
   it.effect("[SUBS-01] [SUBS-02] [SUBS-07] come by one request each, told apart by its id", () =>
     Effect.gen(function* () {
       const { client, peer } = yield* connectModern()
@@ -128,7 +131,7 @@ describe("changes of a modern server", () => {
   it.effect("[SUBS-11] are listened to again when the stream was cut, with growing pauses, and not for ever", () =>
     Effect.gen(function* () {
       const listens: Array<{ id: JsonRpc.RequestId; cut: () => void }> = []
-      let receive: (message: JsonRpc.Incoming) => Effect.Effect<void> = () => Effect.void
+      let receive: (message: JsonRpc.Incoming) => Effect.Effect<void> = ignore
       const transport = ClientTransport.of({
         connect: Effect.succeed({
           send: (message) => {

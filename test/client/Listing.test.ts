@@ -5,6 +5,11 @@ import { connectLegacy, connectModern } from "./scripted.ts"
 
 const tool = (name: string) => ({ name, inputSchema: { type: "object" } })
 
+const annotated = (name: string, type: string, header: string) => ({
+  name,
+  inputSchema: { type: "object", properties: { a: { type, "x-mcp-header": header } } }
+})
+
 const collect = (client: McpClient.Client) => Effect.forkScoped(Stream.runCollect(client.listTools))
 
 describe("a list", () => {
@@ -98,10 +103,6 @@ describe("a list", () => {
     "[HDR-11] [HDR-08] [HDR-09] leaves out tools with an annotation that is not valid, from 2026-07-28 on",
     () =>
       Effect.gen(function* () {
-        const annotated = (name: string, type: string, header: string) => ({
-          name,
-          inputSchema: { type: "object", properties: { a: { type, "x-mcp-header": header } } }
-        })
         const tools = [
           annotated("good", "string", "Region"),
           annotated("object", "object", "Region"),

@@ -1,10 +1,57 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Logger, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { McpClient, McpError } from "../../src/index.ts"
 import * as JsonRpc from "../../src/protocol/JsonRpc.ts"
 import { MetaKey } from "../../src/protocol/index.ts"
 import { ClientTransport } from "../../src/transport/Transport.ts"
 import { connectLegacy, connectModern, exchange, identity, initialized } from "./scripted.ts"
+
+const ignore = () => Effect.void
+
+/** The level of log messages that a modern request asks for. */
+const levelOf = ({ params }: JsonRpc.Request): unknown => {
+  const meta = params?._meta as JsonRpc.Members | undefined
+  return meta?.[MetaKey.logLevel]
+}
+
+/** An HTTP server, as far as a client can tell: sessions get lost when `lose` is called. */
+const forgetful = () => {
+  const sent: Array<string> = []
+  let lost = false
+  const transport = ClientTransport.of({
+    connect: Effect.sync(() => {
+      let receive: (message: JsonRpc.Incoming) => Effect.Effect<void> = ignore
+      return {
+        send: (message) => {
+          if (!("method" in message)) return Effect.void
+          sent.push(message.method)
+          const isInitialize = message.method === "initialize"
+          if (lost && !isInitialize) return Effect.fail(McpError.transport("gone", { status: 404 }))
+          if (!("id" in message)) return Effect.void
+          const answer = Effect.suspend(() => {
+            if (isInitialize) lost = false
+            return receive(JsonRpc.result(message.id, isInitialize ? initialized() : { content: [] }))
+          })
+          return Effect.andThen(Effect.yieldNow, answer)
+        },
+        run: (onMessage) => {
+          receive = onMessage
+          return Effect.never
+        }
+      }
+    })
+  })
+  const client = Effect.provideService(McpClient.make({ ...identity, prior: "legacy" }), ClientTransport, transport)
+  return {
+    client,
+    sent,
+    lose: () => {
+      lost = true
+      sent.length = 0
+    }
+  }
+}
 
 describe("what a server tells by itself", () => {
   it.effect("is in the stream of notifications, until the connection ends", () =>
@@ -44,6 +91,27 @@ describe("what a server tells by itself", () => {
   })
 })
 
+describe("an answer with an id that only looks like that of the request", () => {
+  it.effect("[BUG-21] [BUG-23] [BASE-06] answers nothing: the right one does, or the time limit", () =>
+    Effect.gen(function* () {
+      const { client, peer } = yield* connectLegacy({ timeout: "5 seconds" })
+      const answered = yield* Effect.forkScoped(client.callTool("a"))
+      const { id } = yield* peer.expectRequest("tools/call")
+      for (const other of [`${id}`, "", " ", `0x${id}`]) {
+        yield* peer.send({ jsonrpc: "2.0", id: other, result: { content: [{ type: "text", text: other }] } })
+      }
+      yield* peer.send({ jsonrpc: "2.0", id, result: { content: [] } })
+      expect(yield* Fiber.join(answered)).toEqual({ content: [] })
+
+      const unanswered = yield* Effect.forkScoped(Effect.flip(client.callTool("b")))
+      const request = yield* peer.expectRequest("tools/call")
+      yield* peer.send({ jsonrpc: "2.0", id: `${request.id}`, result: { content: [] } })
+      yield* TestClock.adjust("5 seconds")
+      expect((yield* Fiber.join(unanswered)).reason._tag).toBe("Timeout")
+    })
+  )
+})
+
 describe("logs", () => {
   it.effect("[LOG-02] [LOG-05] of a legacy server are set for the session", () =>
     Effect.gen(function* () {
@@ -62,7 +130,6 @@ describe("logs", () => {
   it.effect("[META-13] of a modern server are asked for with every request, or with one", () =>
     Effect.gen(function* () {
       const { client, peer } = yield* connectModern()
-      const levelOf = (request: JsonRpc.Request) => (request.params?._meta as JsonRpc.Members)[MetaKey.logLevel]
       const call = (options: McpClient.RequestOptions = {}) =>
         Effect.map(exchange(peer, client.callTool("t", {}, options), "tools/call", { content: [] }), ({ request }) =>
           levelOf(request)
@@ -121,7 +188,7 @@ describe("requests of one era", () => {
     })
   )
 
-  it.effect("[META-01] carry what the caller puts into _meta, but not in place of the protocol's own", () =>
+  it.effect("[META-10] carry what the caller puts into _meta, but not in place of the protocol's own", () =>
     Effect.gen(function* () {
       const { client, peer } = yield* connectModern()
       const meta = { "com.example/x": 1, [MetaKey.protocolVersion]: "1999-01-01" }
@@ -195,44 +262,6 @@ describe("a connection", () => {
 })
 
 describe("a legacy session that the server has forgotten", () => {
-  /** An HTTP server, as far as a client can tell: sessions get lost when `lose` is called. */
-  const forgetful = () => {
-    const sent: Array<string> = []
-    let lost = false
-    const transport = ClientTransport.of({
-      connect: Effect.sync(() => {
-        let receive: (message: JsonRpc.Incoming) => Effect.Effect<void> = () => Effect.void
-        return {
-          send: (message) => {
-            if (!("method" in message)) return Effect.void
-            sent.push(message.method)
-            const isInitialize = message.method === "initialize"
-            if (lost && !isInitialize) return Effect.fail(McpError.transport("gone", { status: 404 }))
-            if (!("id" in message)) return Effect.void
-            const answer = Effect.suspend(() => {
-              if (isInitialize) lost = false
-              return receive(JsonRpc.result(message.id, isInitialize ? initialized() : { content: [] }))
-            })
-            return Effect.andThen(Effect.yieldNow, answer)
-          },
-          run: (onMessage) => {
-            receive = onMessage
-            return Effect.never
-          }
-        }
-      })
-    })
-    const client = Effect.provideService(McpClient.make({ ...identity, prior: "legacy" }), ClientTransport, transport)
-    return {
-      client,
-      sent,
-      lose: () => {
-        lost = true
-        sent.length = 0
-      }
-    }
-  }
-
   it.effect("[HTTP-32] [BUG-30] is opened anew, once for all who need it, and the calls are made again", () =>
     Effect.gen(function* () {
       const { client, lose, sent } = forgetful()

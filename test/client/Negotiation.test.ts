@@ -153,26 +153,42 @@ describe("a server that does not", () => {
   )
 
   it.effect(
-    "[BUG-142] [CANC-02] [LIFE-05] is legacy when it says nothing for 3 seconds, and hears of nothing but initialize then",
+    "[BUG-142] [CANC-02] [LIFE-05] is legacy when it says nothing for 5 seconds, and hears of nothing but initialize then",
     () =>
       Effect.gen(function* () {
         const { client, server } = yield* connecting()
         const peer = yield* server.accept
         const probe = yield* peer.expectRequest("server/discover")
-        yield* TestClock.adjust("2999 millis")
+        yield* TestClock.adjust("4999 millis")
         yield* peer.expectNothing
         yield* TestClock.adjust("1 millis")
         const request = yield* peer.expectRequest("initialize")
-        // The late answer changes nothing.
-        yield* peer.respond(probe, discovered())
         yield* peer.respond(request, {
           protocolVersion: "2025-11-25",
           capabilities: {},
-          serverInfo: { name: "slow", version: "1" }
+          serverInfo: { name: "silent", version: "1" }
         })
         yield* peer.expectNotification("notifications/initialized")
-        expect((yield* client).server.era).toBe("legacy")
+        const { server: found } = yield* client
+        // The late answer changes nothing.
+        yield* peer.respond(probe, discovered())
+        expect(found.era).toBe("legacy")
+        yield* peer.expectNothing
       })
+  )
+
+  it.effect("is modern after all when it was slow to start, and answers the probe before initialize", () =>
+    Effect.gen(function* () {
+      const { client, server } = yield* connecting()
+      const peer = yield* server.accept
+      const probe = yield* peer.expectRequest("server/discover")
+      yield* TestClock.adjust("5 seconds")
+      const request = yield* peer.expectRequest("initialize")
+      yield* peer.respond(probe, discovered())
+      yield* peer.refuse(request, -32601)
+      expect((yield* client).server.era).toBe("modern")
+      yield* peer.expectNothing
+    })
   )
 
   it.effect("[BUG-144] is started again when it died of the probe, and then spared", () =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, type Scope, Stream } from "effect"
+import { Context, Deferred, Effect, Fiber, type Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { McpClient, McpError } from "../../src/index.ts"
 import type { Members } from "../../src/protocol/JsonRpc.ts"
 import type { CreateMessageResult, ElicitResult } from "../../src/protocol/index.ts"
@@ -22,16 +23,29 @@ const text = (value: string) => ({ type: "text", text: value })
 const completion: CreateMessageResult = { role: "assistant", content: { type: "text", text: "yo" }, model: "m" }
 const messages = [{ role: "user", content: text("hi") }]
 
-describe("capabilities", () => {
-  const declared = (handlers: McpClient.Handlers<never>) =>
-    Effect.gen(function* () {
-      const { server } = yield* connecting({ prior: "legacy", handlers })
-      const peer = yield* server.accept
-      return (yield* answerInitialize(peer)).params?.capabilities
-    })
-  const elicit = () => Effect.succeed({ action: "cancel" } as const)
-  const sample = () => Effect.succeed(completion)
+const declared = (handlers: McpClient.Handlers<never>) =>
+  Effect.gen(function* () {
+    const { server } = yield* connecting({ prior: "legacy", handlers })
+    const peer = yield* server.accept
+    return (yield* answerInitialize(peer)).params?.capabilities
+  })
 
+const elicit = () => Effect.succeed({ action: "cancel" } as const)
+const sample = () => Effect.succeed(completion)
+
+const answering = (answer: ElicitResult) => connectLegacy({ handlers: { elicit: () => Effect.succeed(answer) } })
+
+const sampling = (tools: boolean) =>
+  connectLegacy({ handlers: { sample: () => Effect.succeed(completion), sampling: { tools } } })
+
+const use = (id: string) => ({ type: "tool_use", id, name: "t", input: {} })
+const result = (toolUseId: string) => ({ type: "tool_result", toolUseId, content: [] })
+const talk = (...contents: ReadonlyArray<unknown>) => ({
+  messages: contents.map((content, index) => ({ role: index % 2 === 0 ? "user" : "assistant", content })),
+  maxTokens: 5
+})
+
+describe("capabilities", () => {
   it.effect(
     "[BUG-120] [LIFE-14] [ELIC-01] [ELIC-03] [SAMP-01] [SAMP-08] [ROOT-01] are what there are handlers for, and no others",
     () =>
@@ -52,8 +66,6 @@ describe("capabilities", () => {
 })
 
 describe("elicitation/create", () => {
-  const answering = (answer: ElicitResult) => connectLegacy({ handlers: { elicit: () => Effect.succeed(answer) } })
-
   it.effect("[ELIC-16] fills in the defaults of what an accepted form leaves out", () =>
     Effect.gen(function* () {
       const { peer } = yield* answering({ action: "accept", content: { age: 31 } })
@@ -134,9 +146,6 @@ describe("elicitation/create", () => {
 })
 
 describe("sampling/createMessage", () => {
-  const sampling = (tools: boolean) =>
-    connectLegacy({ handlers: { sample: () => Effect.succeed(completion), sampling: { tools } } })
-
   it.effect("[SAMP-03] gives what the handler says", () =>
     Effect.gen(function* () {
       const { peer } = yield* sampling(false)
@@ -163,12 +172,6 @@ describe("sampling/createMessage", () => {
   it.effect("[SAMP-12] is refused with -32602 when tool results are missing, mixed or of no use", () =>
     Effect.gen(function* () {
       const { peer } = yield* sampling(true)
-      const use = (id: string) => ({ type: "tool_use", id, name: "t", input: {} })
-      const result = (toolUseId: string) => ({ type: "tool_result", toolUseId, content: [] })
-      const talk = (...contents: ReadonlyArray<unknown>) => ({
-        messages: contents.map((content, index) => ({ role: index % 2 === 0 ? "user" : "assistant", content })),
-        maxTokens: 5
-      })
       const good = talk(text("hi"), [use("1"), use("2")], [result("2"), result("1")], text("ok"))
       expect(yield* ask(peer, "sampling/createMessage", good)).toMatchObject({ result: completion })
       for (const bad of [
@@ -185,8 +188,9 @@ describe("sampling/createMessage", () => {
 
   it.effect("[ERR-16] passes on the code of a handler", () =>
     Effect.gen(function* () {
-      const sample = () => Effect.fail(McpError.protocol(-1, "User rejected sampling request"))
-      const { peer } = yield* connectLegacy({ handlers: { sample } })
+      const { peer } = yield* connectLegacy({
+        handlers: { sample: () => Effect.fail(McpError.protocol(-1, "User rejected sampling request")) }
+      })
       expect(yield* ask(peer, "sampling/createMessage", { messages, maxTokens: 5 })).toMatchObject({
         error: { code: -1, message: "User rejected sampling request" }
       })
@@ -250,6 +254,47 @@ describe("other requests", () => {
       yield* Effect.yieldNow
       expect(interrupted).toBe(true)
       yield* peer.expectNothing
+    })
+  )
+})
+
+describe("a person who takes their time", () => {
+  it.effect("does not make the call time out that the server asked for, but for its maximum", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<ElicitResult>()
+      const { client, peer } = yield* connectLegacy({
+        timeout: "10 seconds",
+        handlers: { elicit: () => Deferred.await(asked) }
+      })
+      const fiber = yield* Effect.forkScoped(client.callTool("ask"))
+      const strict = yield* Effect.forkScoped(Effect.flip(client.callTool("strict", {}, { extendOnProgress: false })))
+      const call = yield* peer.expectRequest("tools/call")
+      yield* peer.expectRequest("tools/call")
+      yield* peer.send({ jsonrpc: "2.0", id: "q", method: "elicitation/create", params: form({}) })
+      yield* TestClock.adjust("9 minutes")
+      expect((yield* Fiber.join(strict)).reason).toMatchObject({ _tag: "Timeout", after: 10_000 })
+      yield* peer.expectNotification("notifications/cancelled")
+      yield* Deferred.succeed(asked, { action: "decline" })
+      yield* peer.expect({ id: "q", result: { action: "decline" } })
+      yield* TestClock.adjust("9 seconds")
+      yield* peer.respond(call, { content: [] })
+      yield* Fiber.join(fiber)
+
+      const last = yield* Effect.forkScoped(Effect.flip(client.callTool("ask")))
+      yield* peer.expectRequest("tools/call")
+      yield* TestClock.adjust("10 seconds")
+      expect((yield* Fiber.join(last)).reason).toMatchObject({ _tag: "Timeout", after: 10_000 })
+    })
+  )
+
+  it.effect("has ten minutes at most", () =>
+    Effect.gen(function* () {
+      const { client, peer } = yield* connectLegacy({ handlers: { elicit: () => Effect.never } })
+      const fiber = yield* Effect.forkScoped(Effect.flip(client.callTool("ask")))
+      yield* peer.expectRequest("tools/call")
+      yield* peer.send({ jsonrpc: "2.0", id: "q", method: "elicitation/create", params: form({}) })
+      yield* TestClock.adjust("10 minutes")
+      expect((yield* Fiber.join(fiber)).reason).toMatchObject({ _tag: "Timeout", after: 600_000 })
     })
   )
 })

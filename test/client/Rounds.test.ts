@@ -28,8 +28,9 @@ describe("input_required", () => {
     "[MRTR-07] [MRTR-09] [MRTR-10] is answered by the same request with a new id, the answers and the very state",
     () =>
       Effect.gen(function* () {
-        const elicit = () => Effect.succeed({ action: "accept", content: { name: "Ada" }, _meta: { x: 1 } } as const)
-        const { client, peer } = yield* connectModern({ handlers: { elicit } })
+        const { client, peer } = yield* connectModern({
+          handlers: { elicit: () => Effect.succeed({ action: "accept", content: { name: "Ada" }, _meta: { x: 1 } }) }
+        })
         const fiber = yield* Effect.forkScoped(client.callTool("greet", { loud: true }))
         const first = yield* peer.expectRequest("tools/call", {
           params: { _meta: { [MetaKey.clientCapabilities]: { elicitation: { form: {} } } } }
@@ -52,8 +53,9 @@ describe("input_required", () => {
     "[MRTR-07] [MRTR-09] [MRTR-11] carries nothing over: neither earlier answers, nor a state that was not given, nor to other calls",
     () =>
       Effect.gen(function* () {
-        const elicit = () => Effect.succeed({ action: "decline" } as const)
-        const { client, peer } = yield* connectModern({ handlers: { elicit } })
+        const { client, peer } = yield* connectModern({
+          handlers: { elicit: () => Effect.succeed({ action: "decline" }) }
+        })
         const fiber = yield* Effect.forkScoped(client.getPrompt("p", { a: "b" }))
         yield* peer.respond(yield* peer.expectRequest("prompts/get"), asks({ one: form("1") }, "s1"))
         const second = yield* peer.expectRequest("prompts/get", { params: { requestState: "s1" } })
@@ -63,7 +65,7 @@ describe("input_required", () => {
         expect(third.params).not.toHaveProperty("requestState")
         expect(third.params?.inputResponses).toEqual({ two: { action: "decline" } })
         const other = yield* exchange(peer, client.callTool("other"), "tools/call", { content: [] })
-        expect(Object.keys(other.request.params as object).sort()).toEqual(["_meta", "name"])
+        expect(Object.keys(other.request.params as object).toSorted()).toEqual(["_meta", "name"])
         yield* peer.respond(third, { messages: [] })
         expect((yield* Fiber.join(fiber)).messages).toEqual([])
       })
@@ -127,8 +129,9 @@ describe("input_required", () => {
 
   it.effect("[MRTR-19] [BASE-21] for what was not declared fails the call, and nothing is sent", () =>
     Effect.gen(function* () {
-      const elicit = () => Effect.succeed({ action: "cancel" } as const)
-      const { client, peer } = yield* connectModern({ handlers: { elicit } })
+      const { client, peer } = yield* connectModern({
+        handlers: { elicit: () => Effect.succeed({ action: "cancel" }) }
+      })
       const url = { method: "elicitation/create", params: { mode: "url", message: "Pay", url: "https://pay.example" } }
       for (const question of [url, sampling, roots]) {
         const { value } = yield* exchange(peer, Effect.flip(client.callTool("ask")), "tools/call", asks({ question }))

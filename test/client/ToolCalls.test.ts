@@ -17,6 +17,8 @@ const Say = Tool.make("say", { input: Schema.Struct({ text: Schema.String }) })
 
 const text = (value: string) => [{ type: "text", text: value }]
 
+const ignore = () => Effect.void
+
 describe("call", () => {
   it.effect("[TOOL-14] [META-10] [META-11] [META-12] sends the encoded input and decodes the output", () =>
     Effect.gen(function* () {
@@ -264,7 +266,7 @@ const recording = (answer: (request: JsonRpc.Request, times: number) => Message)
   const sent: Array<{ readonly request: JsonRpc.Request; readonly headers: SendOptions["headers"] }> = []
   const transport = ClientTransport.of({
     connect: Effect.sync(() => {
-      let receive: (message: JsonRpc.Incoming) => Effect.Effect<void> = () => Effect.void
+      let receive: (message: JsonRpc.Incoming) => Effect.Effect<void> = ignore
       return {
         send: (message, options) => {
           if (isResponse(message) || !("id" in message)) return Effect.void

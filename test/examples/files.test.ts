@@ -34,7 +34,7 @@ const yes: Options["handlers"] = {
 
 const textOf = ({ content }: Protocol.CallToolResult) => content.map((block) => ("text" in block ? block.text : ""))
 
-describe.each(["2025-11-25", "2026-07-28"])("files in %s", (revision) => {
+describe.each(["2025-11-25", "2026-07-28"])("files in %s", { timeout: 30_000 }, (revision) => {
   const plain = { revision }
 
   it.live("offers its tools, resources and prompt", () =>

@@ -5,35 +5,31 @@ import { announce, answers } from "../echo.ts"
 import { answer } from "./answer.ts"
 
 const respond = (response: Http.ServerResponse, body: string) => {
-  let streaming = answers === "sse"
-  if (streaming) response.writeHead(200, { "content-type": "text/event-stream" })
   const message = JSON.parse(body)
-  const result = answer(message, (notification) => {
-    if (!streaming) response.writeHead(200, { "content-type": "text/event-stream" })
+  const headers: Http.OutgoingHttpHeaders = message.method === "initialize" ? { "mcp-session-id": "raw" } : {}
+  let streaming = false
+  const write = (event: object) => {
+    if (!streaming) response.writeHead(200, { ...headers, "content-type": "text/event-stream" })
     streaming = true
-    response.write(`event: message\ndata: ${JSON.stringify(notification)}\n\n`)
-  })
+    response.write(`event: message\ndata: ${JSON.stringify(event)}\n\n`)
+  }
+  const result = answer(message, write)
   if (result === undefined) {
-    response.writeHead(202)
+    response.writeHead(202).end()
+  } else if (streaming || answers === "sse") {
+    write(result)
     response.end()
-  } else if (streaming) {
-    response.end(`event: message\ndata: ${JSON.stringify(result)}\n\n`)
   } else {
     const text = JSON.stringify(result)
-    const headers: Http.OutgoingHttpHeaders = {
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(text)
-    }
-    if (message.method === "initialize") headers["mcp-session-id"] = "raw"
-    response.writeHead(200, headers)
-    response.end(text)
+    headers["content-type"] = "application/json"
+    headers["content-length"] = Buffer.byteLength(text)
+    response.writeHead(200, headers).end(text)
   }
 }
 
 const server = Http.createServer((request, response) => {
   if (request.method !== "POST") {
-    response.writeHead(request.method === "DELETE" ? 204 : 405)
-    response.end()
+    response.writeHead(request.method === "DELETE" ? 204 : 405).end()
     return
   }
   const chunks: Array<Buffer> = []

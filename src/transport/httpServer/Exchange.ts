@@ -122,6 +122,15 @@ export class Exchange implements Outlet {
     )
   }
 
+  /** The client has cancelled the request, so nobody waits for an answer, and nothing is left to wait for at shutdown. */
+  readonly unanswered = (): void => {
+    if (this.#done || this.#abandoned) return
+    this.#done = true
+    this.#options.host.settled()
+    const end = Effect.suspend(() => this.#sessionStream?.finish ?? Effect.sync(() => this.#stream?.end()))
+    this.#options.host.fork(Effect.andThen(this.#open(), end))
+  }
+
   /** Lets the client poll for the rest, if it is in a session and has what it takes to come back (HTTP-20). */
   readonly disconnect: Effect.Effect<void> = Effect.suspend(() => {
     const { resumable, sessionStream } = this.#options

@@ -100,6 +100,16 @@ export class SessionStream {
     return this.#turn.withPermit(Effect.sync(() => this.close()))
   }
 
+  /** Ends the stream without a last message. */
+  get finish(): Effect.Effect<void> {
+    return this.#turn.withPermit(
+      Effect.sync(() => {
+        this.#complete = true
+        this.#connection?.end()
+      })
+    )
+  }
+
   /** Ends the connection that carries the stream, at once. */
   close(): void {
     this.#connection?.end()

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#tool-use
  */
-import type { SamplingMessage, SamplingMessageContentBlock } from "../protocol/index.ts"
+import type { SamplingMessage, SamplingMessageContentBlock } from "./index.ts"
 
 type Blocks = ReadonlyArray<SamplingMessageContentBlock>
 

@@ -1,0 +1,67 @@
+/**
+ * The three ways to serve over HTTP, each started on a free port or without any.
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { StreamableHttp } from "mcp-effect/node"
+import { createServer } from "node:http"
+import type { McpServer } from "../../src/server/McpServer.ts"
+import type { Send } from "./RawHttp.ts"
+
+/** A running server. */
+export interface Running {
+  readonly url: string
+  readonly send: Send
+}
+
+/** A way to serve. */
+export interface HttpHost {
+  readonly name: string
+  /** Starts a server that runs as long as the scope. */
+  readonly start: (
+    server: McpServer<never>,
+    options?: StreamableHttp.Options
+  ) => Effect.Effect<Running, never, Scope.Scope>
+}
+
+/** `node:http` directly. */
+export const node: HttpHost = {
+  name: "layerNode",
+  start: (server, options) =>
+    Layer.build(StreamableHttp.layerNode(server, { port: 0, ...options })).pipe(
+      Effect.map((context) => ({ url: Context.get(context, StreamableHttp.Listening).url, send: (request) => fetch(request) })),
+      Effect.orDie
+    )
+}
+
+const route: HttpHost = {
+  name: "layerRoute",
+  start: (server, options) =>
+    Layer.build(
+      HttpRouter.serve(StreamableHttp.layerRoute(server, options), { disableListenLog: true, disableLogger: true }).pipe(
+        Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+      )
+    ).pipe(
+      Effect.map((context) => {
+        const { address } = Context.get(context, HttpServer.HttpServer)
+        const port = "port" in address ? address.port : 0
+        return { url: `http://127.0.0.1:${port}${options?.path ?? "/mcp"}`, send: (request: Request) => fetch(request) }
+      }),
+      Effect.orDie
+    )
+}
+
+const web: HttpHost = {
+  name: "toWebHandler",
+  start: (server, options) =>
+    Effect.gen(function* () {
+      const services = yield* Effect.context<never>()
+      const { dispose, handler } = StreamableHttp.toWebHandler(server, services, options)
+      yield* Effect.addFinalizer(() => Effect.promise(dispose))
+      return { url: `http://127.0.0.1${options?.path ?? "/mcp"}`, send: handler }
+    })
+}
+
+/** All of them. */
+export const hosts: ReadonlyArray<HttpHost> = [node, route, web]

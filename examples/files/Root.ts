@@ -177,7 +177,7 @@ const make = Effect.fnUntraced(function* (directory: string, maximumBytes: numbe
       .flatMap(({ name, type }): ReadonlyArray<Entry> =>
         type === "File" || type === "Directory" ? [{ path: above + name, type }] : []
       )
-      .sort((one, other) => (one.path < other.path ? -1 : 1))
+      .toSorted((one, other) => (one.path < other.path ? -1 : 1))
   })
 
   const prepareRename = Effect.fnUntraced(function* (from: string, to: string) {

@@ -32,7 +32,7 @@ export const progressBar = (label: string) => {
       const filled = Math.round(part * barWidth)
       const bar = `${"█".repeat(filled)}${"░".repeat(barWidth - filled)} ${String(Math.round(part * 100)).padStart(3)} %`
       if (terminal) {
-        const room = Math.max(0, (process.stdout.columns ?? 80) - barWidth - 20)
+        const room = Math.max(0, (process.stdout.columns || 80) - barWidth - 20)
         return write(`\r\x1b[2K  ${dim(label.padEnd(10))}${bar} ${dim(text.slice(0, room))}`)
       }
       if (Math.floor(part * 4) <= quarters) return Effect.void

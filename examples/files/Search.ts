@@ -36,7 +36,7 @@ export interface Found {
 }
 
 /** Directories that are not searched: what is in them was not written here. */
-const ignored = [".git", "node_modules"]
+const ignored = new Set([".git", "node_modules"])
 
 /** The most files that are looked at. */
 const maximumFiles = 50_000
@@ -49,7 +49,7 @@ export const walk = (directory: string): Stream.Stream<string, never, Root> =>
   Stream.fromEffect(Effect.flatMap(Root, (root) => root.list(directory))).pipe(
     Stream.catch(() => Stream.empty),
     Stream.flattenIterable,
-    Stream.filter(({ path }) => !ignored.includes(path.slice(path.lastIndexOf("/") + 1))),
+    Stream.filter(({ path }) => !ignored.has(path.slice(path.lastIndexOf("/") + 1))),
     Stream.flatMap(({ path, type }) => (type === "File" ? Stream.make(path) : walk(path)))
   )
 

@@ -7,9 +7,9 @@
  * Ends with code 0 if everything went as it is printed, and with 1 otherwise.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Deferred, Effect, Exit, Fiber, FileSystem, Layer, Option, Schema, Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, FileSystem, type Layer, Option, Schema, type Scope, Stream } from "effect"
 import { ChildProcess } from "effect/process"
-import { McpClient, Transport } from "mcp-effect"
+import { McpClient, type Transport } from "mcp-effect"
 import { Stdio, StreamableHttp } from "mcp-effect/node"
 import * as Screen from "./Screen.ts"
 import { uriOf } from "./files.ts"
@@ -86,9 +86,11 @@ const showOffer = Effect.fnUntraced(function* (client: McpClient.Client) {
   yield* Screen.line("complete", `src/s… → ${values.join(", ")}`)
 })
 
+const sought = "Schema.TaggedError"
+
 const showSearch = Effect.fnUntraced(function* (client: McpClient.Client) {
   const bar = Screen.progressBar("search")
-  const events = client.stream(Search, { text: "Effect.interrupt", glob: "{src,test,examples}/**/*.ts" })
+  const events = client.stream(Search, { text: sought, glob: "{src,test}/**/*.ts" })
   const found = yield* Stream.runFoldEffect(
     events,
     () => Option.none<typeof Search.output.Type>(),
@@ -103,8 +105,8 @@ const showSearch = Effect.fnUntraced(function* (client: McpClient.Client) {
   const { matches, searched } = found.value
   yield* expect(matches.length > 0, "Nothing was found")
   const files = new Set(matches.map(({ path }) => path))
-  yield* Screen.line("found", `"Effect.interrupt" ${matches.length} times in ${files.size} of ${searched} files`)
-  yield* Screen.more(matches.slice(0, 2).map(({ line, path, text }) => `${path}:${line}  ${text}`))
+  yield* Screen.line("found", `"${sought}" ${matches.length} times in ${files.size} of ${searched} files`)
+  yield* Screen.more(matches.slice(0, 2).map(({ line, path, text }) => `${path}:${line}  ${text}`.slice(0, 100)))
 })
 
 const showCancel = Effect.fnUntraced(function* (client: McpClient.Client) {
@@ -134,7 +136,7 @@ const showRename = Effect.fnUntraced(function* (client: McpClient.Client, direct
   const { renamed } = yield* client.call(Rename, { from: "hello.ts", to: "renamed.ts" })
   const files = yield* fs.readDirectory(directory)
   yield* expect(renamed && files.includes("renamed.ts") && !files.includes("hello.ts"), "Nothing was renamed")
-  yield* Screen.line("renamed", `in a temporary copy, which has now: ${files.sort().join(", ")}`)
+  yield* Screen.line("renamed", `in a temporary copy, which has now: ${files.toSorted().join(", ")}`)
 })
 
 const showChange = Effect.fnUntraced(function* (client: McpClient.Client, directory: string) {

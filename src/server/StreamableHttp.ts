@@ -15,6 +15,7 @@ import type { Endpoint } from "../transport/httpServer/Endpoint.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
 import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
 import * as Core from "../transport/httpServer/StreamableHttpServer.ts"
+import * as Sse from "../transport/Sse.ts"
 import type { McpServer } from "./McpServer.ts"
 import * as ModernRequest from "./ModernRequest.ts"
 import * as ServerPeer from "./ServerPeer.ts"
@@ -132,7 +133,9 @@ const toRouter = ({ body, headers, status }: HttpResponse): HttpServerResponse.H
   if (!(body instanceof EventStream))
     return HttpServerResponse.text(body, { status, headers, contentType: "application/json" })
   const options = { status, headers, contentType: "text/event-stream" }
-  return HttpServerResponse.stream(Stream.encodeText(body.text), options)
+  // The platform holds the head back until there is a body: a comment is one, and says nothing (BUG-34).
+  const text = Stream.concat(Stream.succeed(Sse.comment("open")), body.text)
+  return HttpServerResponse.stream(Stream.encodeText(text), options)
 }
 
 /** A server as a fetch handler, and how to end it. */

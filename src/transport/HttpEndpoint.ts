@@ -53,7 +53,7 @@ export const transportError = (error: HttpClientError.HttpClientError): McpError
   McpError.transport(describe(error), "cause" in error.reason ? { cause: error.reason.cause } : undefined)
 
 /** Reads the caller's headers anew. A value that cannot be sent fails without being told, since it may be a secret. */
-const resolveHeaders = (source: HeaderSource): Effect.Effect<Record<string, string>, McpError> =>
+export const resolveHeaders = (source: HeaderSource): Effect.Effect<Record<string, string>, McpError> =>
   Effect.flatMap(Effect.isEffect(source) ? source : Effect.succeed(source), (fields) => {
     const headers: Record<string, string> = {}
     for (const [name, field] of Object.entries(fields)) {

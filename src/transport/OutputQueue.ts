@@ -46,30 +46,33 @@ export class OutputQueue {
     this.#resumeSenders(Effect.fail(this.#failure))
   }
 
-  /** For the writer: everything that waits. Asking again says that the last piece is written. */
-  readonly take: Pull.Pull<NonEmpty<Uint8Array>> = Effect.suspend(() => {
+  /** For the writer: the texts that wait, in order. Asking again says that the last ones are written. */
+  readonly texts: Pull.Pull<NonEmpty<string>> = Effect.suspend(() => {
     this.#writingLength = 0
     this.#resumeSenders(Effect.void)
     return this.#take()
   })
 
-  #take(): Pull.Pull<NonEmpty<Uint8Array>> {
+  /** {@link OutputQueue.texts} as bytes, for a stream of them: small texts are joined. */
+  readonly take: Pull.Pull<NonEmpty<Uint8Array>> = Effect.map(this.texts, (texts) => this.#encode(texts))
+
+  #take(): Pull.Pull<NonEmpty<string>> {
     const [first, ...rest] = this.#waiting
     if (first !== undefined) {
-      // Small messages go out in one write; large ones are not copied again for that.
-      const texts: NonEmpty<string> =
-        rest.length > 0 && this.#waitingLength <= highWaterMark ? [this.#waiting.join("")] : [first, ...rest]
       this.#writingLength = this.#waitingLength
       this.#waiting = []
       this.#waitingLength = 0
-      return Effect.succeed(this.#encode(texts))
+      return Effect.succeed([first, ...rest])
     }
     if (this.#ended) return Cause.done()
     this.#ready.closeUnsafe()
     return Effect.flatMap(this.#ready.await, () => this.#take())
   }
 
-  #encode([first, ...rest]: NonEmpty<string>): NonEmpty<Uint8Array> {
+  #encode(texts: NonEmpty<string>): NonEmpty<Uint8Array> {
+    // Small messages go out in one write; large ones are not copied again for that.
+    if (texts.length > 1 && this.#writingLength <= highWaterMark) return [this.#utf8.encode(texts.join(""))]
+    const [first, ...rest] = texts
     return [this.#utf8.encode(first), ...rest.map((text) => this.#utf8.encode(text))]
   }
 

@@ -68,6 +68,11 @@ export interface Connection {
    */
   readonly run: (onMessage: (message: JsonRpc.Incoming) => Effect.Effect<void>) => Effect.Effect<void, McpError>
 
+  /** As {@link Outlet.principal}: who is at the other end, where the transport knows it. */
+  readonly principal?: Principal | undefined
+  /** As {@link Outlet.headers}: those of the request that opened the connection, where it began as one of HTTP. */
+  readonly headers?: { readonly [name: string]: string | undefined } | undefined
+
   /**
    * Whether the peer may still read after `run` has ended, as behind a pipe: then it is worth finishing the answers
    * that are under way. Default `false`.

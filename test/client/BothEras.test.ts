@@ -2,10 +2,23 @@
  * The client against our own server: the same program in both eras.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"
-import { Catalog, McpClient, McpServer, Peer, Prompt, PromptMessage, Resource, Tool } from "../../src/index.ts"
+import { Context, Deferred, Effect, Fiber, Layer, Schema, type Scope, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import {
+  Catalog,
+  InMemory,
+  McpClient,
+  McpServer,
+  Peer,
+  Prompt,
+  PromptMessage,
+  Resource,
+  StreamableHttp,
+  Tool
+} from "../../src/index.ts"
 import type { CreateMessageResult } from "../../src/protocol/index.ts"
-import { McpTest } from "../../src/testing/index.ts"
+import * as StreamableHttpClient from "../../src/transport/StreamableHttpClient.ts"
+import type { ClientTransport } from "../../src/transport/Transport.ts"
 
 const completion: CreateMessageResult = { role: "assistant", content: { type: "text", text: "Dear" }, model: "m" }
 
@@ -29,20 +42,49 @@ const handlers = {
   roots: Effect.succeed([{ uri: "file:///work" }])
 }
 
-describe.each(["2025-11-25", "2026-07-28"])("a client and a server that speak %s", (revision) => {
-  const connect = (server: McpServer.McpServer<never>, options: { readonly handlers?: typeof handlers } = {}) =>
-    Effect.map(Layer.build(McpTest.layer(server, { revision, ...options })), (services) =>
-      Context.get(services, McpClient.McpClient)
-    )
+/** A client of a server in the same process, over a link in memory or over HTTP without a network. */
+const transports: {
+  readonly [name: string]: (
+    server: McpServer.McpServer<never>
+  ) => Effect.Effect<Layer.Layer<ClientTransport>, never, Scope.Scope>
+} = {
+  memory: (server) =>
+    Effect.map(
+      Layer.build(McpServer.layer(server).pipe(Layer.provideMerge(InMemory.layer))),
+      Layer.succeedContext
+    ).pipe(Effect.orDie),
+  HTTP: (server) =>
+    Effect.gen(function* () {
+      const { dispose, handler } = StreamableHttp.toWebHandler(server, Context.empty())
+      yield* Effect.addFinalizer(() => Effect.promise(dispose))
+      const fetch: typeof globalThis.fetch = (input, init) => handler(new Request(input, init))
+      return StreamableHttpClient.layer({ url: "http://127.0.0.1/mcp" }).pipe(
+        Layer.provide(FetchHttpClient.layer),
+        Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+      )
+    })
+}
 
-  it.effect("ask and answer in the middle of a call", () =>
+const cases = Object.keys(transports).flatMap((name) =>
+  ["2025-11-25", "2026-07-28"].map((revision) => ({ name, revision }))
+)
+
+describe.each(cases)("a client and a server that speak $revision over $name", ({ name, revision }) => {
+  const connect = (server: McpServer.McpServer<never>, options: { readonly handlers?: typeof handlers } = {}) =>
+    Effect.gen(function* () {
+      const transport = yield* (transports[name] as (typeof transports)[string])(server)
+      const client = { name: "test", version: "1", revisions: [revision], ...options }
+      return yield* Effect.provide(McpClient.make(client), yield* Layer.build(transport))
+    })
+
+  it.live("ask and answer in the middle of a call", () =>
     Effect.gen(function* () {
       const client = yield* connect(McpServer.make({ name: "s", version: "1", tools: [greet] }), { handlers })
       expect(yield* client.call(Greet, {})).toEqual({ greeting: "Dear Ada of file:///work" })
     })
   )
 
-  it.effect("[CANC-04] stop the handler of a call that is interrupted", () =>
+  it.live("[CANC-04] stop the handler of a call that is interrupted", () =>
     Effect.gen(function* () {
       const started = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
@@ -60,7 +102,7 @@ describe.each(["2025-11-25", "2026-07-28"])("a client and a server that speak %s
     })
   )
 
-  it.effect("tell and hear of changes", () =>
+  it.live("tell and hear of changes", () =>
     Effect.gen(function* () {
       const tools = yield* Catalog.make([greet])
       const client = yield* connect(McpServer.make({ name: "s", version: "1", tools }))
@@ -73,7 +115,7 @@ describe.each(["2025-11-25", "2026-07-28"])("a client and a server that speak %s
     })
   )
 
-  it.effect("read lists of many pages, resources, prompts and suggestions", () =>
+  it.live("read lists of many pages, resources, prompts and suggestions", () =>
     Effect.gen(function* () {
       const client = yield* connect(
         McpServer.make({
@@ -109,7 +151,7 @@ describe.each(["2025-11-25", "2026-07-28"])("a client and a server that speak %s
     })
   )
 
-  it.effect("know what the other can't do", () =>
+  it.live("know what the other can't do", () =>
     Effect.gen(function* () {
       const client = yield* connect(McpServer.make({ name: "s", version: "1", tools: [greet] }))
       const { reason } = yield* Effect.flip(client.call(Greet, {}))

@@ -4,7 +4,7 @@
  */
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer } from "effect"
-import { McpClient } from "mcp-effect"
+import { McpClient, type Protocol } from "mcp-effect"
 import { McpTest } from "mcp-effect/testing"
 import { execFileSync } from "node:child_process"
 import { files } from "../../examples/files/files.ts"
@@ -54,7 +54,7 @@ export const makeDirectories = Effect.gen(function* () {
   return { root, outside }
 })
 
-/** Options of {@link serving}. */
+/** Options of {@link connect}. */
 export interface Options {
   readonly revision: string
   readonly handlers?: McpClient.Options["handlers"]
@@ -68,3 +68,29 @@ export const connect = (directory: string, { handlers, revision }: Options) =>
       Layer.provide(NodeServices.layer)
     )
   ).pipe(Effect.flatMap((context) => Effect.provideContext(McpClient.McpClient, context)))
+
+/** What a test is given. */
+export interface Given {
+  readonly client: McpClient.Client
+  readonly fs: FileSystem.FileSystem
+  readonly root: string
+  readonly outside: string
+}
+
+/** Runs a test with a client of a server of fresh directories. */
+export const given = <A, E>(options: Options, test: (given: Given) => Effect.Effect<A, E>) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directories = yield* makeDirectories
+    const client = yield* connect(directories.root, options)
+    return yield* test({ client, fs, ...directories })
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+
+/** Handlers of a person who agrees to everything. */
+export const yes: Options["handlers"] = {
+  elicit: () => Effect.succeed({ action: "accept", content: { rename: true } } as const)
+}
+
+/** The texts in a result. */
+export const textOf = ({ content }: Protocol.CallToolResult) =>
+  content.map((block) => ("text" in block ? block.text : ""))

@@ -4,6 +4,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
+import { TestClock } from "effect/testing"
 import { StreamableHttp } from "mcp-effect/node"
 import { createServer } from "node:http"
 import type { McpServer } from "../../src/server/McpServer.ts"
@@ -30,7 +31,7 @@ export const node: HttpHost = {
   name: "layerNode",
   start: (server, options) =>
     Layer.build(StreamableHttp.layerNode(server, { port: 0, ...options })).pipe(
-      Effect.map((context) => ({ url: Context.get(context, StreamableHttp.Listening).url, send: (request) => fetch(request) })),
+      Effect.map((context) => ({ url: Context.get(context, StreamableHttp.Listening).url, send: (request: Request) => fetch(request) })),
       Effect.orDie
     )
 }
@@ -62,6 +63,18 @@ const web: HttpHost = {
       return { url: `http://127.0.0.1${options?.path ?? "/mcp"}`, send: handler }
     })
 }
+
+/**
+ * Lets virtual time pass while the scope closes, for tests that leave work behind: a server gives it time to end. To be
+ * called after the server was started.
+ */
+export const impatient: Effect.Effect<void, never, Scope.Scope> = Effect.addFinalizer(() =>
+  Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5))).pipe(
+    Effect.andThen(TestClock.adjust("10 seconds")),
+    Effect.repeat({ times: 20 }),
+    Effect.forkDetach
+  )
+)
 
 /** All of them. */
 export const hosts: ReadonlyArray<HttpHost> = [node, route, web]

@@ -76,14 +76,14 @@ export class Conversation {
   ): Effect.Effect<ClientRequests[Method]["result"], McpError> {
     return Effect.suspend(() => {
       const agreement = this.#agreement
-      const attempt = this.attempt(method, params, options)
-      return agreement.revision.era === "modern"
-        ? Effect.catchIf(
-            attempt,
-            (error) => this.#changeRevision(error),
-            () => attempt
-          )
-        : Effect.catchIf(attempt, isForgotten, () => Effect.andThen(this.#renew(agreement), attempt))
+      return this.#send(method, params, options, (error) => {
+        if (agreement.revision.era === "modern") {
+          return this.#changeRevision(error) ? this.attempt(method, params, options) : Effect.fail(error)
+        }
+        return isForgotten(error)
+          ? Effect.andThen(this.#renew(agreement), this.attempt(method, params, options))
+          : Effect.fail(error)
+      })
     })
   }
 
@@ -120,7 +120,8 @@ export class Conversation {
   #send<Method extends keyof ClientRequests>(
     method: Method,
     params: ClientRequests[Method]["params"],
-    options: InternalOptions
+    options: InternalOptions,
+    onFailure: (error: McpError) => Effect.Effect<ClientRequests[Method]["result"], McpError> = Effect.fail
   ): Effect.Effect<ClientRequests[Method]["result"], McpError> {
     const { link, revision, server } = this.#agreement
     const codec = revision.clientRequests[method]
@@ -136,11 +137,14 @@ export class Conversation {
         ? withRequestMeta(this.#metaOf(revision), options.meta, options.logLevel ?? this.#logLevel)
         : options.meta
     const wire = codec.params.encode(_meta === undefined ? params : { ...params, _meta })
-    return Effect.flatMap(link.session.request(method, wire, this.#sessionOptions(options)), (answer) => {
-      const result = codec.result.decode(answer)
-      return Result.isSuccess(result)
-        ? Effect.succeed(result.success)
-        : Effect.fail(McpError.decode(`The server's answer to ${method} is malformed: ${result.failure}`))
+    return Effect.matchEffect(link.session.request(method, wire, this.#sessionOptions(options)), {
+      onSuccess: (answer) => {
+        const result = codec.result.decode(answer)
+        return Result.isSuccess(result)
+          ? Effect.succeed(result.success)
+          : Effect.fail(McpError.decode(`The server's answer to ${method} is malformed: ${result.failure}`))
+      },
+      onFailure
     })
   }
 

@@ -42,30 +42,42 @@ export class Rounds {
    * Fails with `Unsupported` when the server asks for what the client did not declare, with `LimitExceeded` when it
    * does not come to an end, and with the failure of a handler.
    */
-  readonly request = Effect.fnUntraced({ self: this }, function* <
-    Method extends InputRequiredMethod
-  >(this: Rounds, method: Method, params: ClientRequests[Method]["params"], options: InternalOptions): Effect.fn.Return<
-    Outcome<CompleteResultOf<Method>>,
-    McpError
-  > {
-    let sent = params
-    for (let round = 0; ; round++) {
-      const result = yield* this.#conversation.request(method, sent, options)
+  request<Method extends InputRequiredMethod>(
+    method: Method,
+    params: ClientRequests[Method]["params"],
+    options: InternalOptions
+  ): Effect.Effect<Outcome<CompleteResultOf<Method>>, McpError> {
+    return this.#play(method, params, params, options, 0)
+  }
+
+  #play<Method extends InputRequiredMethod>(
+    method: Method,
+    params: ClientRequests[Method]["params"],
+    sent: ClientRequests[Method]["params"],
+    options: InternalOptions,
+    round: number
+  ): Effect.Effect<Outcome<CompleteResultOf<Method>>, McpError> {
+    return Effect.flatMap(this.#conversation.request(method, sent, options), (result) => {
       // What asks for no input is the result for good.
-      if (!isInputRequired(result)) return { result: result as CompleteResultOf<Method>, asked: round > 0 }
+      if (!isInputRequired(result)) {
+        return Effect.succeed({ result: result as CompleteResultOf<Method>, asked: round > 0 })
+      }
       if (round === this.#most) {
-        return yield* McpError.limit("rounds", `The server has asked for input ${round + 1} times during one ${method}`)
+        const message = `The server has asked for input ${round + 1} times during one ${method}`
+        return Effect.fail(McpError.limit("rounds", message))
       }
-      const inputResponses = yield* this.#answer(this.#conversation.agreement.revision, result)
       const { requestState } = result
-      // Only what this round has brought goes along; the state is the server's and stays as it is (MRTR-07, MRTR-09).
-      sent = {
-        ...params,
-        ...(inputResponses !== undefined && { inputResponses }),
-        ...(requestState !== undefined && { requestState })
-      }
-    }
-  })
+      return Effect.flatMap(this.#answer(this.#conversation.agreement.revision, result), (inputResponses) => {
+        // Only what this round has brought goes along; the state is the server's and stays as it is (MRTR-07, MRTR-09).
+        const next = {
+          ...params,
+          ...(inputResponses !== undefined && { inputResponses }),
+          ...(requestState !== undefined && { requestState })
+        }
+        return this.#play(method, params, next, options, round + 1)
+      })
+    })
+  }
 
   #answer(
     revision: Revision,

@@ -11,7 +11,7 @@ import * as ParameterHeader from "../protocol/ParameterHeader.ts"
 import type { CallToolResult } from "../protocol/index.ts"
 import type { Conversation, RequestOptions } from "./Conversation.ts"
 import type { Reading } from "./Reading.ts"
-import type { Rounds } from "./Rounds.ts"
+import type { Outcome, Rounds } from "./Rounds.ts"
 import type { ToolDirectory } from "./ToolDirectory.ts"
 
 type Headers = ReadonlyArray<ParameterHeader.ParameterHeader>
@@ -31,64 +31,63 @@ export class ToolCalls {
   }
 
   /** Calls a tool by its type. */
-  readonly call = Effect.fnUntraced({ self: this }, function* <
-    T extends Tool.Any
-  >(this: ToolCalls, tool: T, input: Tool.Input<T>, options: RequestOptions = {}): Effect.fn.Return<
-    Tool.Output<T>,
-    Tool.Failure<T> | McpError
-  > {
-    const encoded = tool.encodeInput(input)
-    if (Result.isFailure(encoded)) {
-      return yield* McpError.invalidParams(`Invalid arguments of "${tool.name}": ${encoded.failure}`)
-    }
-    const result = yield* this.#send(tool.name, encoded.success as Members, options, tool.headers) // an object schema
-    if (result.isError === true) return yield* declaredFailure(tool, result)
-    if (tool.output === undefined) return result as Tool.Output<T> // what a tool without an output gives
-    const output = tool.decodeOutput(structuredOrText(result))
-    if (Result.isSuccess(output)) return output.success as Tool.Output<T>
-    return yield* McpError.decode(`The result of "${tool.name}" does not have its declared shape: ${output.failure}`)
-  })
+  readonly call = <T extends Tool.Any>(
+    tool: T,
+    input: Tool.Input<T>,
+    options: RequestOptions = noOptions
+  ): Effect.Effect<Tool.Output<T>, Tool.Failure<T> | McpError> =>
+    Effect.suspend(() => {
+      const encoded = tool.encodeInput(input)
+      return Result.isFailure(encoded)
+        ? Effect.fail(McpError.invalidParams(`Invalid arguments of "${tool.name}": ${encoded.failure}`))
+        : this.#send(tool.name, encoded.success as Members, options, tool.headers, (result) => outputOf(tool, result))
+    })
 
   /** Calls a tool by its name. */
-  readonly callTool = Effect.fnUntraced(
-    { self: this },
-    function* (
-      this: ToolCalls,
-      name: string,
-      args?: Members,
-      options: RequestOptions = {}
-    ): Effect.fn.Return<CallToolResult, McpError> {
-      const result = yield* this.#send(name, args, options, undefined)
-      if (result.isError === true) return yield* toolFailure(name, result)
-      const structured = "structuredContent" in result ? { value: result.structuredContent } : undefined
-      // A server whose tools can't be listed can be called all the same; its results then go unchecked.
-      if (structured !== undefined && this.#directory.find(name) === undefined) {
-        yield* Effect.ignore(this.#reading.knowTools)
-      }
-      const known = this.#directory.find(name)
-      if (known !== undefined) yield* this.#directory.check(known.tool, structured)
-      return result
-    }
-  )
+  readonly callTool = (
+    name: string,
+    args?: Members,
+    options: RequestOptions = noOptions
+  ): Effect.Effect<CallToolResult, McpError> =>
+    Effect.suspend(() => this.#send(name, args, options, undefined, (result) => this.#check(name, result)))
 
-  #send(
+  #check(name: string, result: CallToolResult): Effect.Effect<CallToolResult, McpError> {
+    if (result.isError === true) return Effect.fail(toolFailure(name, result))
+    const structured = "structuredContent" in result ? { value: result.structuredContent } : undefined
+    const check = Effect.suspend(() => {
+      const known = this.#directory.find(name)
+      return known === undefined ? Effect.void : this.#directory.check(known.tool, structured)
+    })
+    // A server whose tools can't be listed can be called all the same; its results then go unchecked.
+    const unknown = structured !== undefined && this.#directory.find(name) === undefined
+    return Effect.as(unknown ? Effect.andThen(Effect.ignore(this.#reading.knowTools), check) : check, result)
+  }
+
+  #send<A, E>(
     name: string,
     args: Members | undefined,
     options: RequestOptions,
-    own: Headers | undefined
-  ): Effect.Effect<CallToolResult, McpError> {
+    own: Headers | undefined,
+    onResult: (result: CallToolResult) => Effect.Effect<A, E | McpError>
+  ): Effect.Effect<A, E | McpError> {
     const known = this.#directory.find(name)
     if (known !== undefined && Result.isFailure(known.headers)) {
       return Effect.fail(McpError.unsupported(`The tool "${name}" can't be called: ${known.headers.failure}`))
     }
-    const attempt = this.#attempt(name, args, options, own ?? this.#listedHeaders(name))
-    return Effect.catchIf(attempt, isHeaderMismatch, (mismatch) =>
-      // HDR-19: the server mirrors other arguments than this client knew of.
-      Effect.matchEffect(this.#reading.relistTools, {
-        onFailure: () => Effect.fail(mismatch),
-        onSuccess: () => this.#attempt(name, args, options, this.#listedHeaders(name) ?? own)
-      })
-    )
+    return Effect.matchEffect(this.#attempt(name, args, options, own ?? this.#listedHeaders(name)), {
+      onSuccess: ({ result }) => onResult(result),
+      onFailure: (error) => {
+        if (!isHeaderMismatch(error)) return Effect.fail(error)
+        // HDR-19: the server mirrors other arguments than this client knew of.
+        return Effect.matchEffect(this.#reading.relistTools, {
+          onFailure: () => Effect.fail(error),
+          onSuccess: () =>
+            Effect.flatMap(this.#attempt(name, args, options, this.#listedHeaders(name) ?? own), ({ result }) =>
+              onResult(result)
+            )
+        })
+      }
+    })
   }
 
   #listedHeaders(name: string): Headers | undefined {
@@ -101,14 +100,28 @@ export class ToolCalls {
     args: Members | undefined,
     options: RequestOptions,
     headers: Headers | undefined
-  ): Effect.Effect<CallToolResult, McpError> {
+  ): Effect.Effect<Outcome<CallToolResult>, McpError> {
     const mirrored =
       headers === undefined || headers.length === 0 || this.#conversation.agreement.revision.era === "legacy"
         ? options
         : { ...options, headers: ParameterHeader.write(headers, args) }
     const params = args === undefined ? { name } : { name, arguments: args }
-    return Effect.map(this.#rounds.request("tools/call", params, mirrored), ({ result }) => result)
+    return this.#rounds.request("tools/call", params, mirrored)
   }
+}
+
+const noOptions: RequestOptions = {}
+
+const outputOf = <T extends Tool.Any>(
+  tool: T,
+  result: CallToolResult
+): Effect.Effect<Tool.Output<T>, Tool.Failure<T> | McpError> => {
+  if (result.isError === true) return declaredFailure(tool, result)
+  if (tool.output === undefined) return Effect.succeed(result as Tool.Output<T>) // what a tool without an output gives
+  const output = tool.decodeOutput(structuredOrText(result))
+  return Result.isSuccess(output)
+    ? Effect.succeed(output.success as Tool.Output<T>)
+    : Effect.fail(McpError.decode(`The result of "${tool.name}" does not have its declared shape: ${output.failure}`))
 }
 
 const isHeaderMismatch = ({ reason }: McpError): boolean =>

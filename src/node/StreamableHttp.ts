@@ -60,7 +60,8 @@ export const layerNode = <R>(
       const run = Effect.runForkWith(yield* Effect.context<never>())
       const path = options.path ?? "/mcp"
       node.on("request", (request: NodeHttp.IncomingMessage, response: NodeHttp.ServerResponse) => {
-        if (isAt(path, request.url)) serve(http, run, request, response)
+        if (isAt(path, request.url) || http.paths.some((other) => isAt(other, request.url)))
+          serve(http, run, request, response)
         else run(write(response, notFound))
       })
       yield* listen(node, options)
@@ -126,6 +127,7 @@ const serve = (
 
 const toRequest = (request: NodeHttp.IncomingMessage): HttpRequest => ({
   method: request.method ?? "",
+  url: request.url,
   // A header that may not come twice has been joined or dropped by Node already; only Set-Cookie is a list.
   headers: request.headers as HttpRequest["headers"],
   body: (maximumBytes) => readBody(request, maximumBytes)

@@ -53,7 +53,7 @@ const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => 
       return flight
     },
     closing: Effect.asVoid(Deferred.succeed(runtime.closing, undefined)),
-    open: (outlet) => ServerPeer.open(runtime, outlet, { sharedIds: true })
+    open: (outlet, sharedIds) => ServerPeer.open(runtime, outlet, { sharedIds })
   }
 }
 
@@ -89,11 +89,13 @@ export const layerRoute = <R>(
       // With and without the last slash, and no redirect that would lose a body (BUG-51). Most routers see to it.
       const { ignoreTrailingSlash = true } = yield* HttpRouter.RouterConfig
       if (!ignoreTrailingSlash && !path.endsWith("/")) yield* router.add("*", `${path}/`, handler)
+      for (const other of http.paths) if (other !== path) yield* router.add("*", other, handler)
     })
   )
 
 const fromRouter = (request: HttpServerRequest.HttpServerRequest): HttpRequest => ({
   method: request.method,
+  url: request.originalUrl,
   headers: request.headers,
   body: (maximumBytes) =>
     request.headers["content-length"] === undefined
@@ -188,6 +190,7 @@ export const toWebHandler = <R>(
 
 const fromWeb = (request: Request): HttpRequest => ({
   method: request.method,
+  url: request.url.slice(new URL(request.url).origin.length),
   headers: Object.fromEntries(request.headers),
   body: (maximumBytes) =>
     request.body === null

@@ -114,9 +114,7 @@ export const open = (
 }
 
 const close = (socket: Socket.Socket, code: number, reason: string): Effect.Effect<void> =>
-  Effect.ignore(
-    Effect.scoped(Effect.flatMap(socket.writer, ({ write }) => write(new Socket.CloseEvent(code, reason))))
-  )
+  Effect.ignore(Effect.scoped(Effect.flatMap(socket.writer, ({ write }) => write(new Socket.CloseEvent(code, reason)))))
 
 const urlOf = (input: string | URL): Effect.Effect<string, McpError> => {
   const url = URL.parse(input)
@@ -176,9 +174,7 @@ const bufferedAmount = (webSocket: Socket.WebSocketLike | undefined): number => 
  * )
  * ```
  */
-export const layerClient = (
-  options: ClientOptions
-): Layer.Layer<ClientTransport, never, Socket.WebSocketConstructor> =>
+export const layerClient = (options: ClientOptions): Layer.Layer<ClientTransport, never, Socket.WebSocketConstructor> =>
   Layer.effect(
     ClientTransport,
     Effect.map(Socket.WebSocketConstructor, (make) => ClientTransport.of({ connect: connect(make, options) }))

@@ -33,6 +33,9 @@ export interface Endpoint<out R> {
   readonly answer: (request: JsonRpc.Request, outlet: Outlet, onLanded: () => void) => Cancellable
   /** Tells streams that only wait for changes to end, in the way that their revision asks. */
   readonly closing: Effect.Effect<void>
-  /** Opens a client of a new session, whose unrelated messages go to `outlet`. Lives as long as the scope. */
-  readonly open: (outlet: Outlet) => Effect.Effect<SessionPeer, never, R | Scope.Scope>
+  /**
+   * Opens a client of a new session, whose unrelated messages go to `outlet`. Lives as long as the scope. `sharedIds`
+   * says whether requests in flight may share an id because each has its own outlet.
+   */
+  readonly open: (outlet: Outlet, sharedIds: boolean) => Effect.Effect<SessionPeer, never, R | Scope.Scope>
 }

@@ -15,6 +15,8 @@ export interface Headers {
 export interface HttpRequest {
   /** In capitals. */
   readonly method: string
+  /** Path and query, as the client sent them. Only HTTP+SSE has a use for them. */
+  readonly url?: string | undefined
   readonly headers: Headers
   /** Reads the body; fails with `LimitExceeded` as soon as it has more than so many bytes, without reading the rest. */
   readonly body: (maximumBytes: number) => Effect.Effect<Uint8Array, McpError>

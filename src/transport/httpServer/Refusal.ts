@@ -64,15 +64,18 @@ export const accepts = (accept: string | undefined, type: string): boolean => {
   })
 }
 
+/** Whether a body is said to be JSON. */
+export const isJson = (headers: Headers): boolean =>
+  headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase() === "application/json"
+
+export const notJson: HttpResponse = response(415, invalidRequest("Content-Type must be application/json"))
+
 /** Why a POST is refused by its headers alone: it must take both forms of answer and bring JSON (HTTP-07). */
 export const ofPostHeaders = (headers: Headers): HttpResponse | undefined => {
   if (!accepts(headers.accept, "application/json") || !accepts(headers.accept, "text/event-stream")) {
     return response(406, invalidRequest("Accept must include application/json and text/event-stream"))
   }
-  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase()
-  return type === "application/json"
-    ? undefined
-    : response(415, invalidRequest("Content-Type must be application/json"))
+  return isJson(headers) ? undefined : notJson
 }
 
 /** What is wrong with the version of a modern request, in the order of section 3.5 (HTTP-37 to HTTP-39, META-14). */

@@ -6,7 +6,6 @@
  */
 import { Clock, Context, Duration, Effect, Fiber, Option, Predicate, Scope } from "effect"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
-import type { McpError } from "../../protocol/McpError.ts"
 import { MetaKey } from "../../protocol/Meta.ts"
 import { Deadlines } from "../Deadlines.ts"
 import { EventStore, make as makeEventStore } from "../EventStore.ts"
@@ -16,9 +15,11 @@ import { make as makeEventStream } from "./EventStream.ts"
 import { eventStreamHeaders, Exchange, type Host } from "./Exchange.ts"
 import * as Guard from "./Guard.ts"
 import type { HttpRequest, HttpResponse } from "./HttpMessage.ts"
+import * as Sse from "./HttpSse.ts"
 import { type HttpSession, HttpSessions, type Options as SessionOptions } from "./HttpSessions.ts"
 import { KeepAlive } from "./KeepAlive.ts"
 import * as Refusal from "./Refusal.ts"
+import { withMessage } from "./RequestBody.ts"
 import { parseEventId } from "./SessionStream.ts"
 
 /** Options of {@link make}. */
@@ -33,12 +34,19 @@ export interface Options extends Guard.Options, SessionOptions {
   readonly gracePeriod?: Duration.Input | undefined
   /** How long clients are told to wait before they reconnect to a stream (2025-11-25). Default 1 second. */
   readonly retry?: Duration.Input | undefined
+  /**
+   * Serves HTTP+SSE, the transport of 2024-11-05, as well, for clients that know nothing newer; `{}` for the usual paths,
+   * `/sse` and `/messages`. Default: not served.
+   */
+  readonly sse?: Sse.Options | undefined
 }
 
 /** A server without a host. */
 export interface StreamableHttpServer {
   /** Answers a request. Interrupting the effect means that the client is gone. */
   readonly handle: (request: HttpRequest) => Effect.Effect<HttpResponse>
+  /** The paths that it answers to beside that of the endpoint. */
+  readonly paths: ReadonlyArray<`/${string}`>
 }
 
 /**
@@ -73,7 +81,9 @@ type Fork<R> = <A>(effect: Effect.Effect<A, never, R>) => Fiber.Fiber<A>
 
 class Server<R> implements StreamableHttpServer {
   readonly #endpoint: Endpoint<R>
+  readonly paths: ReadonlyArray<`/${string}`>
   readonly #guard: Guard.Guard
+  readonly #sse: Sse.HttpSse | undefined
   readonly #sessions: HttpSessions
   readonly #keepAlive: KeepAlive
   readonly #host: Host
@@ -99,7 +109,7 @@ class Server<R> implements StreamableHttpServer {
     this.#maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024
     const retry = Duration.toMillis(Duration.fromInputUnsafe(options.retry ?? Duration.seconds(1)))
     this.#sessions = new HttpSessions(
-      (outlet) => Effect.provideContext(endpoint.open(outlet), services),
+      (outlet) => Effect.provideContext(endpoint.open(outlet, true), services),
       { ...options, store, retry, clock },
       fork
     )
@@ -122,6 +132,18 @@ class Server<R> implements StreamableHttpServer {
       schedule: (deadline) => deadlines.add(deadline),
       unschedule: (deadline) => deadlines.remove(deadline)
     }
+    const paths = options.sse && endpoint.legacy.length > 0 ? Sse.pathsOf(options.sse) : undefined
+    this.paths = paths === undefined ? [] : [paths.path, paths.messagesPath]
+    this.#sse =
+      paths &&
+      new Sse.HttpSse({
+        paths,
+        open: (outlet) => Effect.provideContext(endpoint.open(outlet, false), services),
+        host: this.#host,
+        maximumBodyBytes: this.#maximumBodyBytes,
+        maximumSessions: options.maximumSessions,
+        sessionIdle: options.sessionIdle
+      })
   }
 
   readonly handle = (request: HttpRequest): Effect.Effect<HttpResponse> => {
@@ -130,7 +152,7 @@ class Server<R> implements StreamableHttpServer {
     if (refused !== undefined) return Effect.succeed(Refusal.response(403, Refusal.invalidRequest(refused)))
     if (this.#closing) return Effect.succeed(Refusal.shuttingDown)
     const cors = this.#guard.corsHeaders(headers)
-    const response = this.#route(request)
+    const response = this.#sse?.route(request) ?? this.#route(request)
     if (cors === undefined) return response
     return Effect.map(response, (plain) => ({ ...plain, headers: { ...plain.headers, ...cors } }))
   }
@@ -142,6 +164,7 @@ class Server<R> implements StreamableHttpServer {
       yield* this.#endpoint.closing
       yield* Effect.timeoutOption(this.#allSettled, this.#gracePeriod)
       yield* this.#sessions.closeAll
+      if (this.#sse !== undefined) yield* this.#sse.closeAll
       for (const work of this.#working) work.cancel()
       yield* Effect.forEach([...this.#working], (work) => work.landing, { discard: true })
       yield* Fiber.interruptAll([...fibers])
@@ -175,17 +198,7 @@ class Server<R> implements StreamableHttpServer {
   #post(request: HttpRequest): Effect.Effect<HttpResponse> {
     const refused = Refusal.ofPostHeaders(request.headers)
     if (refused !== undefined) return Effect.succeed(refused)
-    const length = Number(request.headers["content-length"])
-    if (length > this.#maximumBodyBytes) return Effect.succeed(Refusal.tooLarge(this.#maximumBodyBytes))
-    return Effect.matchEffect(request.body(this.#maximumBodyBytes), {
-      onSuccess: (bytes) => this.#message(request, readMessage(bytes)),
-      onFailure: (error: McpError) =>
-        Effect.succeed(
-          error.reason._tag === "LimitExceeded"
-            ? Refusal.tooLarge(this.#maximumBodyBytes)
-            : Refusal.response(400, Refusal.parseError("The request body could not be read"))
-        )
-    })
+    return withMessage(request, this.#maximumBodyBytes, (message) => this.#message(request, message))
   }
 
   #message(request: HttpRequest, message: JsonRpc.Incoming): Effect.Effect<HttpResponse> {
@@ -336,13 +349,3 @@ class Server<R> implements StreamableHttpServer {
 const accepted: HttpResponse = { status: 202, headers: {} }
 
 const isSession = (value: HttpSession | HttpResponse): value is HttpSession => "peer" in value
-
-const decoder = new TextDecoder("utf-8", { fatal: true })
-
-const readMessage = (bytes: Uint8Array): JsonRpc.Incoming => {
-  try {
-    return JsonRpc.parse(decoder.decode(bytes))
-  } catch {
-    return new JsonRpc.Malformed(Refusal.parseError("The request body is not UTF-8"))
-  }
-}

@@ -1,0 +1,28 @@
+/**
+ * The servers as plain JavaScript, for what starts a process of its own: a user's server is not stripped of its types
+ * at every start.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { stripTypeScriptTypes } from "node:module"
+import { inBench } from "./Child.ts"
+
+const build = (from: string, to: string): void => {
+  mkdirSync(to, { recursive: true })
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    if (entry.isDirectory()) build(`${from}/${entry.name}`, `${to}/${entry.name}`)
+    else if (entry.name.endsWith(".ts")) {
+      const source = stripTypeScriptTypes(readFileSync(`${from}/${entry.name}`, "utf8"))
+      const text = source.replace(/(from "\.[^"]*)\.ts"/g, '$1.js"')
+      writeFileSync(`${to}/${entry.name.replace(/\.ts$/, ".js")}`, text)
+    }
+  }
+}
+
+let done = false
+
+/** The path of a server's JavaScript. */
+export const built = (file: string): string => {
+  if (!done) build(inBench("systems"), inBench("built"))
+  done = true
+  return inBench(`built/${file.replace(/\.ts$/, ".js")}`)
+}

@@ -56,6 +56,7 @@ const connect = Effect.fnUntraced(function* (
     onRequest: (request) => Work.make(session.withoutTimeouts(receiver.onRequest(link, request)), services),
     onNotification: (notification) => receiver.onNotification(link, notification),
     onStray: logStray,
+    batches: () => link.revision?.batches === true,
     // `initialize` is never cancelled (CANC-02); neither is the probe, of which a legacy server is to hear no more.
     cancellable: (method) => method !== "initialize" && method !== "server/discover"
   })
@@ -81,8 +82,7 @@ const connect = Effect.fnUntraced(function* (
 
 /** From 2026-07-28 on a client answers nothing, so what would need an answer is let be (BASE-21). */
 const mustIgnore = (link: Link, message: JsonRpc.Incoming): boolean =>
-  link.revision?.era === "modern" &&
-  (message instanceof JsonRpc.Malformed ? !message.response : JsonRpc.isRequest(message))
+  link.revision?.era === "modern" && (message instanceof JsonRpc.Batch || JsonRpc.needsAnswer(message))
 
 /** A failure without an id is about the connection; the calls that wait are not touched by it (BUG-26). */
 const logStray = (message: JsonRpc.Incoming): Effect.Effect<void> =>

@@ -85,6 +85,10 @@ export const layerNode = <R>(
 export const layerClient = (options: Neutral.ClientOptions): Layer.Layer<ClientTransport> =>
   Neutral.layerClient(options).pipe(Layer.provide(httpClient))
 
+/** Connects to a server that speaks HTTP+SSE and nothing newer, with Node's HTTP client. */
+export const layerClientSse = (options: Neutral.SseClientOptions): Layer.Layer<ClientTransport> =>
+  Neutral.layerClientSse(options).pipe(Layer.provide(httpClient))
+
 // Undici would cut a stream that is silent for five minutes. How long to wait is for the caller to say.
 const httpClient = NodeHttpClient.layerUndiciOptions({ bodyTimeout: 0, headersTimeout: 0 })
 

@@ -29,3 +29,25 @@ export const baseMetadata = {
 export const icons = {
   icons: Schema.optionalKey(Schema.Array(Icon))
 }
+
+const imageTypes = new Set(["image/png", "image/jpeg", "image/jpg", "image/svg+xml", "image/webp"])
+
+/**
+ * Whether a client may load an icon at all: an `https:` URL without credentials, or a `data:` URI of a picture (ICON-04).
+ * With the origin of the server that sent it, an `https:` icon must come from there (ICON-05). What was loaded is still
+ * to be checked: its size, its first bytes, scripts in an SVG.
+ *
+ * @example
+ * ```ts
+ * import { Protocol } from "mcp-effect"
+ *
+ * const shown = (tool: Protocol.Tool) => tool.icons?.filter((icon) => Protocol.mayLoadIcon(icon, "https://example.com"))
+ * ```
+ */
+export const mayLoadIcon = (icon: Icon, serverOrigin?: string): boolean => {
+  if (!URL.canParse(icon.src)) return false
+  const url = new URL(icon.src)
+  if (url.protocol === "data:") return imageTypes.has(url.pathname.split(/[;,]/, 1)[0]?.toLowerCase() ?? "")
+  if (url.protocol !== "https:" || url.username !== "" || url.password !== "") return false
+  return serverOrigin === undefined || url.origin === new URL(serverOrigin).origin
+}

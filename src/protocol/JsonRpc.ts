@@ -72,8 +72,39 @@ export class Malformed {
   }
 }
 
-/** What a transport hands up: a message, or the reason why the bytes were not one. */
-export type Incoming = Message | Malformed
+/**
+ * Several messages that came in one array: only in 2025-03-26 (BASE-15). What the array holds is read when it is asked
+ * for, so that a batch that nobody takes costs next to nothing.
+ */
+export class Batch {
+  readonly _tag = "Batch"
+  readonly #values: ReadonlyArray<unknown>
+  #messages: ReadonlyArray<Message | Malformed> | undefined
+  constructor(values: ReadonlyArray<unknown>) {
+    this.#values = values
+  }
+
+  /** How many messages there are. */
+  get size(): number {
+    return this.#values.length
+  }
+
+  /** The messages, in order, each of them good or bad by itself. */
+  get messages(): ReadonlyArray<Message | Malformed> {
+    return (this.#messages ??= this.#values.map(classifyMessage))
+  }
+
+  /** Whether any of the messages has to be answered. */
+  get needsAnswer(): boolean {
+    return this.#values.some((value) => needsAnswer(classifyMessage(value)))
+  }
+}
+
+/** What a transport hands up: a message, several in one array, or the reason why the bytes were neither. */
+export type Incoming = Message | Malformed | Batch
+
+/** What a transport is given to send: a message, or several that go out as one array (2025-03-26 only). */
+export type Outgoing = Message | ReadonlyArray<Message>
 
 /** Codes of JSON-RPC and of MCP (ERR-01, ERR-08, ERR-09, ERR-10). */
 export const ErrorCode = {
@@ -101,14 +132,24 @@ export const isRequestId = (value: unknown): value is RequestId =>
   typeof value === "string" || (typeof value === "number" && Number.isInteger(value))
 
 /** Whether a message is a request. */
-export const isRequest = (message: Incoming): message is Request => "method" in message && "id" in message
+export const isRequest = (message: Incoming | Outgoing): message is Request => "method" in message && "id" in message
 
 /** Whether a message is a notification. */
-export const isNotification = (message: Incoming): message is Notification => "method" in message && !("id" in message)
+export const isNotification = (message: Incoming | Outgoing): message is Notification =>
+  "method" in message && !("id" in message)
 
 /** Whether a message is an answer. */
-export const isResponse = (message: Incoming): message is Response =>
+export const isResponse = (message: Incoming | Outgoing): message is Response =>
   "result" in message || ("error" in message && !(message instanceof Malformed))
+
+/** Whether a message has to be answered, were it only to say that it is none. */
+export const needsAnswer = (message: Incoming): boolean => {
+  if (message instanceof Malformed) return !message.response
+  return message instanceof Batch ? message.needsAnswer : isRequest(message)
+}
+
+/** Whether several messages are to be sent in one array. */
+export const isBatch = (message: Outgoing): message is ReadonlyArray<Message> => Array.isArray(message)
 
 /** Builds a request. */
 export const request = (id: RequestId, method: string, params?: Members): Request =>
@@ -133,8 +174,13 @@ const invalid = (message: string, id?: unknown, response = false) =>
  * The returned message is the value itself, so that nothing is copied and nothing unknown is lost.
  */
 export const classify = (value: unknown): Incoming => {
+  if (!Array.isArray(value)) return classifyMessage(value)
+  return value.length === 0 ? invalid("A batch must hold at least one message") : new Batch(value)
+}
+
+const classifyMessage = (value: unknown): Message | Malformed => {
   if (!Predicate.isObject(value)) {
-    return invalid(Array.isArray(value) ? "Batches are not part of this revision" : "A message must be a JSON object")
+    return invalid(Array.isArray(value) ? "A batch must not hold another one" : "A message must be a JSON object")
   }
   const message = value as Members
   const isAnswer = !("method" in message)
@@ -148,7 +194,7 @@ export const classify = (value: unknown): Incoming => {
   return message as unknown as Request | Notification
 }
 
-const classifyResponse = (message: Members): Incoming => {
+const classifyResponse = (message: Members): Response | Malformed => {
   const { error: failure, id, result: success } = message
   if (success !== undefined && failure !== undefined) {
     return invalid('An answer has either "result" or "error", not both', id, true)
@@ -180,5 +226,5 @@ export const parse = (text: string): Incoming => {
   return classify(value)
 }
 
-/** Writes a message as one line of JSON, without the line end. */
-export const stringify = (message: Message): string => JSON.stringify(message)
+/** Writes a message, or an array of them, as one line of JSON, without the line end. */
+export const stringify = (message: Outgoing): string => JSON.stringify(message)

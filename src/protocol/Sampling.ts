@@ -97,3 +97,47 @@ export const CreateMessageResult = Schema.Struct({
 
 /** Result of `sampling/createMessage`. */
 export type CreateMessageResult = typeof CreateMessageResult.Type
+
+/** What a client knows of one of its models. Marks go from 0 to 1; a higher `cheapness` costs less. */
+export interface ModelMarks {
+  readonly name: string
+  readonly cheapness?: number | undefined
+  readonly speed?: number | undefined
+  readonly intelligence?: number | undefined
+}
+
+/**
+ * The model that suits a server best: the first hint that is part of a model's name decides; without a hint that fits,
+ * the priorities weigh the marks (SAMP-17). `undefined` only when there are no models.
+ *
+ * @example
+ * ```ts
+ * import { Protocol } from "mcp-effect"
+ *
+ * const models = [{ name: "small-1", cheapness: 0.9, intelligence: 0.3 }, { name: "large-1", intelligence: 0.9 }]
+ * const model = Protocol.chooseModel({ hints: [{ name: "large" }] }, models)
+ * ```
+ */
+export const chooseModel = <M extends ModelMarks>(
+  preferences: ModelPreferences | undefined,
+  models: ReadonlyArray<M>
+): M | undefined => {
+  // Between models that a hint fits alike, the priorities decide.
+  const best = (candidates: ReadonlyArray<M>): M | undefined =>
+    candidates.reduce<M | undefined>(
+      (chosen, model) => (chosen === undefined || weigh(model) > weigh(chosen) ? model : chosen),
+      undefined
+    )
+  const { costPriority = 0, hints = [], intelligencePriority = 0, speedPriority = 0 } = preferences ?? {}
+  const weigh = (model: M) =>
+    costPriority * (model.cheapness ?? 0) +
+    speedPriority * (model.speed ?? 0) +
+    intelligencePriority * (model.intelligence ?? 0)
+  for (const hint of hints) {
+    const part = hint.name?.toLowerCase()
+    if (part === undefined || part === "") continue
+    const fitting = models.filter((model) => model.name.toLowerCase().includes(part))
+    if (fitting.length > 0) return best(fitting)
+  }
+  return best(models)
+}

@@ -4,6 +4,7 @@
 import { Effect, Exit, Result, type Scope } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
+import { BatchOutlet } from "../session/BatchOutlet.ts"
 import { make as makeSession, type Session } from "../session/Session.ts"
 import { andThen, type Work } from "../session/Work.ts"
 import type { Outlet } from "../transport/Transport.ts"
@@ -35,6 +36,11 @@ export class ServerPeer<R> {
   /** The revision that `initialize` has settled on; `undefined` before, and for modern peers. */
   get revision(): string | undefined {
     return this.#legacy?.revision.version
+  }
+
+  /** Whether the client may send several messages in one array: in 2025-03-26, once that is settled on (BASE-15). */
+  get batches(): boolean {
+    return this.#legacy?.revision.batches === true
   }
 
   /** How many requests are being worked on. */
@@ -76,7 +82,11 @@ export class ServerPeer<R> {
   /** @internal */
   readonly onRequest = (request: JsonRpc.Request, outlet: Outlet): Work => {
     const runtime = this.#runtime
-    if (ModernRequest.isModern(request)) {
+    const isModern = ModernRequest.isModern(request)
+    if (outlet instanceof BatchOutlet && (isModern || request.method === "initialize")) {
+      return refuse(runtime, McpError.protocol(JsonRpc.ErrorCode.InvalidRequest, alone(request)))
+    }
+    if (isModern) {
       const work = ModernRequest.answer(runtime, request, outlet)
       return request.method === "subscriptions/listen" ? this.#listening(request.id, work) : work
     }
@@ -120,6 +130,9 @@ export class ServerPeer<R> {
   }
 }
 
+/** A new session begins with a message of its own (BASE-16), and a modern revision has no batches (BASE-17). */
+const alone = ({ method }: JsonRpc.Request) => `"${method}" must not be part of a batch here: send it by itself`
+
 /** Opens a peer whose unrelated messages go to `outlet`. Lives as long as the scope. */
 export const open = <R>(
   runtime: ServerRuntime<R>,
@@ -133,6 +146,7 @@ export const open = <R>(
         outlet,
         limits: runtime.server.limits,
         sharedIds: options.sharedIds,
+        batches: () => peer.batches,
         onRequest: peer.onRequest,
         onNotification: peer.onNotification,
         onStray: () => Effect.void

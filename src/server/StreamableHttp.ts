@@ -21,6 +21,7 @@ import * as ModernRequest from "./ModernRequest.ts"
 import * as ServerPeer from "./ServerPeer.ts"
 import * as ServerRuntime from "./ServerRuntime.ts"
 
+export { layer as layerClientSse, type Options as SseClientOptions } from "../transport/HttpSseClient.ts"
 export { layer as layerClient, type Options as ClientOptions } from "../transport/StreamableHttpClient.ts"
 
 /** Options of every way to serve. */
@@ -190,7 +191,10 @@ export const toWebHandler = <R>(
 
 const fromWeb = (request: Request): HttpRequest => ({
   method: request.method,
-  url: request.url.slice(new URL(request.url).origin.length),
+  get url() {
+    const { pathname, search } = new URL(request.url)
+    return pathname + search
+  },
   headers: Object.fromEntries(request.headers),
   body: (maximumBytes) =>
     request.body === null

@@ -7,6 +7,7 @@ import { McpError, Timeout } from "../protocol/McpError.ts"
 import type { Deadline, Deadlines } from "../transport/Deadlines.ts"
 import { type Outlet, sendNow, type SendOptions } from "../transport/Transport.ts"
 import { failureOf } from "./Flight.ts"
+import { OutgoingBatch } from "./OutgoingBatch.ts"
 
 /** How one request of ours is to be treated. */
 export interface RequestOptions {
@@ -45,6 +46,8 @@ export interface Owner {
   readonly deadlines: Deadlines
   /** Tells the peer, beside everything else, that it need not go on. */
   readonly announceCancel: (call: Call) => void
+  /** Runs an effect for as long as the session lives. */
+  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
 }
 
 /** One request of ours that waits. */
@@ -110,6 +113,8 @@ export class Calls {
   /** How much this side is doing at the moment that the peer waits for. */
   #holds = 0
   #closed: McpError | undefined
+  /** Takes the requests that go out together, while they are made. */
+  #batch: OutgoingBatch | undefined
 
   constructor(owner: Owner) {
     this.#owner = owner
@@ -131,7 +136,7 @@ export class Calls {
       const id = ++this.#lastId
       options.onId?.(id)
       const { deadlines } = this.#owner
-      const outlet = options.outlet ?? this.#owner.outlet
+      const outlet = options.outlet ?? this.#batch ?? this.#owner.outlet
       const call = new Call(this, id, method, outlet, options, deadlines.now(), resume)
       this.#waiting.set(id, call)
       if (call.at !== Infinity) deadlines.add(call)
@@ -144,6 +149,19 @@ export class Calls {
         this.#owner.announceCancel(call)
       })
     })
+  }
+
+  /** Sends the requests that are made while `start` runs as one array. */
+  batch<A>(start: () => A): A {
+    if (this.#batch !== undefined) return start()
+    const batch = new OutgoingBatch(this.#owner.outlet, this.#owner.fork)
+    this.#batch = batch
+    try {
+      return start()
+    } finally {
+      this.#batch = undefined
+      batch.flush()
+    }
   }
 
   /** Ends the call with this id. Whether anyone waited for it. */

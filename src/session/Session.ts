@@ -9,6 +9,7 @@ import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { Deadlines } from "../transport/Deadlines.ts"
 import type { Outlet } from "../transport/Transport.ts"
+import { BatchOutlet } from "./BatchOutlet.ts"
 import { type Call, Calls, type RequestOptions } from "./Calls.ts"
 import { Flight } from "./Flight.ts"
 import { Flights } from "./Flights.ts"
@@ -28,6 +29,8 @@ export interface Options<R> {
   /** What arrived and was no message, and answers that nobody waits for. */
   readonly onStray: (message: JsonRpc.Incoming) => Effect.Effect<void, never, R>
   readonly limits: Limits
+  /** Whether the peer may, at this moment, send several messages in one array. Default: never (BASE-17). */
+  readonly batches?: (() => boolean) | undefined
   /** Whether two requests in flight may share an id because each has its own outlet (HTTP). */
   readonly sharedIds?: boolean | undefined
   /** Whether a request that is given up is announced with `notifications/cancelled`. */
@@ -54,7 +57,8 @@ export class Session<R = never> {
     this.#calls = new Calls({
       outlet: options.outlet,
       deadlines: new Deadlines(Context.get(context, Clock.Clock), (effect) => this.fork(effect)),
-      announceCancel: (call) => this.#announceCancel(call)
+      announceCancel: (call) => this.#announceCancel(call),
+      fork: (effect) => this.fork(effect)
     })
   }
 
@@ -100,6 +104,14 @@ export class Session<R = never> {
   }
 
   /**
+   * Sends the requests that are made while `start` runs as one array. Whoever calls this knows that the peer takes arrays
+   * (BASE-14), and leaves `initialize` out (BASE-16).
+   */
+  batch<A>(start: () => A): A {
+    return this.#calls.batch(start)
+  }
+
+  /**
    * Runs what the peer waits for while it works for us, such as a person's answer to its question. Until that is done no
    * request of ours times out before its maximum, unless it says that it must not be extended.
    */
@@ -124,6 +136,7 @@ export class Session<R = never> {
    */
   receive(message: JsonRpc.Incoming, outlet: Outlet = this.#options.outlet): Effect.Effect<void> {
     if (message instanceof JsonRpc.Malformed) return this.#malformed(message, outlet)
+    if (message instanceof JsonRpc.Batch) return this.#batch(message, outlet)
     if (JsonRpc.isRequest(message)) return this.#start(message, outlet)
     if (JsonRpc.isNotification(message)) return this.#notified(message)
     return this.#answered(message)
@@ -181,6 +194,23 @@ export class Session<R = never> {
     return Effect.sync(() => {
       this.fork(this.#options.onStray(message))
     })
+  }
+
+  #batch(batch: JsonRpc.Batch, outlet: Outlet): Effect.Effect<void> {
+    const refused = this.#refuseBatch(batch)
+    if (refused !== undefined) return this.#malformed(new JsonRpc.Malformed(refused), outlet)
+    const owed = batch.messages.filter(JsonRpc.needsAnswer).length
+    const shared = new BatchOutlet(outlet, owed, (effect) => this.fork(effect))
+    return Effect.forEach(batch.messages, (message) => this.receive(message, shared), { discard: true })
+  }
+
+  #refuseBatch(batch: JsonRpc.Batch): JsonRpc.ErrorObject | undefined {
+    if (this.#options.batches?.() !== true) {
+      return { code: JsonRpc.ErrorCode.InvalidRequest, message: "Batches are not allowed here: send one message at a time" }
+    }
+    const { batchMessages } = this.#options.limits
+    if (batch.size <= batchMessages) return undefined
+    return { code: JsonRpc.ErrorCode.LimitExceeded, message: `Too many messages in one batch: at most ${batchMessages}` }
   }
 
   #notified(message: JsonRpc.Notification): Effect.Effect<void> {

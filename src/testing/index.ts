@@ -1,2 +1,3 @@
 export * as McpTest from "./McpTest.ts"
 export * as ScriptedPeer from "./ScriptedPeer.ts"
+export * as TransportLaws from "./TransportLaws.ts"

@@ -4,9 +4,10 @@
 import { Effect } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
+import type { Asked } from "./HttpAsked.ts"
 import type { Reply } from "./HttpReply.ts"
 import type { Arrival } from "./HttpResumption.ts"
-import { type HttpSession, isInitialize } from "./HttpSession.ts"
+import type { HttpSession } from "./HttpSession.ts"
 import type * as Sse from "./Sse.ts"
 
 /** Hands a message up, and ends when it was handled. */
@@ -15,21 +16,6 @@ export type Deliver = (message: JsonRpc.Incoming) => Effect.Effect<void, McpErro
 /** A description of a reply, with what its body says where it says something. */
 export const describeReply = (reply: Reply, detail: string): string =>
   detail === "" ? reply.summary : `${reply.summary}: ${detail}`
-
-/**
- * The response as the answer to the request, if it is that. A failure gets the id of the request when it came without
- * one, because the server could not read it (A31), or when it is all that there is in the reply to the request.
- */
-const answerTo = (
-  request: JsonRpc.Request,
-  response: JsonRpc.Response,
-  isWholeReply: boolean
-): JsonRpc.Response | undefined => {
-  if (response.id === request.id) return response
-  return "error" in response && (isWholeReply || response.id === undefined)
-    ? JsonRpc.error(request.id, response.error)
-    : undefined
-}
 
 /** Reads replies for one connection. */
 export class HttpAnswers {
@@ -41,27 +27,38 @@ export class HttpAnswers {
     this.#deliver = deliver
   }
 
-  /** Hands an answer up. */
-  deliver(request: JsonRpc.Request, answer: JsonRpc.Response): Effect.Effect<void, McpError> {
-    // Before the answer is handed up, since what is sent next already has to carry the headers.
-    if (isInitialize(request)) this.#session.settle(answer)
-    return this.#deliver(answer)
+  /** Hands up a response as the answers that it holds. `false` when it holds none. */
+  deliver(asked: Asked, response: JsonRpc.Response, isWholeReply: boolean): Effect.Effect<boolean, McpError> {
+    const answers = asked.answersIn(response, isWholeReply)
+    const handUp = (answer: JsonRpc.Response) => {
+      asked.answered(answer.id)
+      // Before the answer is handed up, since what is sent next already has to carry the headers.
+      if (asked.name === "initialize") this.#session.settle(answer)
+      return this.#deliver(answer)
+    }
+    return Effect.as(Effect.forEach(answers, handUp, { discard: true }), answers.length > 0)
   }
 
-  /** Hands up the answer that is the whole body. Fails when the body is anything else. */
-  fromJson(request: JsonRpc.Request, reply: Reply): Effect.Effect<void, McpError> {
+  /** Hands up the answers that are the whole body. Fails when the body is anything else, or not all of them. */
+  fromJson(asked: Asked, reply: Reply): Effect.Effect<void, McpError> {
     return Effect.flatMap(reply.text, (text) => {
       const message = JsonRpc.parse(text)
-      const answer = JsonRpc.isResponse(message) ? answerTo(request, message, true) : undefined
-      if (answer !== undefined) return this.deliver(request, answer)
-      const why = message instanceof JsonRpc.Malformed ? message.error.message : "not the answer to this request"
-      return Effect.fail(McpError.decode(`The reply to ${request.method} is not usable: ${describeReply(reply, why)}`))
+      const handUp = this.#isBatch(message)
+        ? this.#deliverBatch(asked, message)
+        : JsonRpc.isResponse(message)
+          ? this.deliver(asked, message, true)
+          : Effect.void
+      return Effect.flatMap(handUp, () => {
+        if (asked.isAnswered) return Effect.void
+        const why = message instanceof JsonRpc.Malformed ? message.error.message : "not the answer to this request"
+        return Effect.fail(McpError.decode(`The reply to ${asked.name} is not usable: ${describeReply(reply, why)}`))
+      })
     })
   }
 
-  /** Hands up what each event holds. `true` says that it was the answer to `request`, and nothing more is of interest. */
+  /** Hands up what each event holds. `true` says that all of `asked` is answered, and nothing more is of interest. */
   fromEvents(
-    request: JsonRpc.Request | undefined,
+    asked: Asked | undefined,
     arrival?: Arrival
   ): (event: Sse.Event) => Effect.Effect<boolean, McpError> {
     return (event) => {
@@ -69,19 +66,35 @@ export class HttpAnswers {
       if (event.data === "" || event.event !== "message") return Effect.succeed(false)
       if (arrival !== undefined) arrival.message = true
       const message = JsonRpc.parse(event.data)
-      if (request === undefined) return Effect.as(this.#deliver(message), false)
-      if (message instanceof JsonRpc.Malformed) return this.#malformed(request, message)
-      const answer = JsonRpc.isResponse(message) ? answerTo(request, message, false) : undefined
-      return answer === undefined
-        ? Effect.as(this.#deliver(message), false)
-        : Effect.as(this.deliver(request, answer), true)
+      if (asked === undefined) return Effect.as(this.#deliver(message), false)
+      return Effect.map(this.#fromEvent(asked, message), () => asked.isAnswered)
     }
   }
 
-  /** One bad message spoils nothing but itself, unless it was the answer. */
-  #malformed(request: JsonRpc.Request, message: JsonRpc.Malformed): Effect.Effect<boolean, McpError> {
-    const isAnswer = message.response && message.id === request.id
-    const failure = McpError.decode(`The answer to ${request.method} is not usable: ${message.error.message}`)
-    return Effect.andThen(this.#deliver(message), isAnswer ? Effect.fail(failure) : Effect.succeed(false))
+  #fromEvent(asked: Asked, message: JsonRpc.Incoming): Effect.Effect<void, McpError> {
+    if (message instanceof JsonRpc.Malformed) return this.#malformed(asked, message)
+    if (this.#isBatch(message)) return this.#deliverBatch(asked, message)
+    if (!JsonRpc.isResponse(message)) return this.#deliver(message)
+    return Effect.flatMap(this.deliver(asked, message, false), (isAnswer) =>
+      isAnswer ? Effect.void : this.#deliver(message)
+    )
+  }
+
+  /** Whether a message is a batch, and may be one. */
+  #isBatch(message: JsonRpc.Incoming): message is JsonRpc.Batch {
+    return message instanceof JsonRpc.Batch && this.#session.batches
+  }
+
+  /** Hands a batch up as it is, so that what it asks for is answered together. */
+  #deliverBatch(asked: Asked, batch: JsonRpc.Batch): Effect.Effect<void, McpError> {
+    for (const message of batch.messages) if (!("method" in message)) asked.answered(message.id)
+    return this.#deliver(batch)
+  }
+
+  /** One bad message spoils nothing but itself, unless it was the last answer. */
+  #malformed(asked: Asked, message: JsonRpc.Malformed): Effect.Effect<void, McpError> {
+    const isLast = message.response && asked.answered(message.id) && asked.isAnswered
+    const failure = McpError.decode(`The answer to ${asked.name} is not usable: ${message.error.message}`)
+    return Effect.andThen(this.#deliver(message), isLast ? Effect.fail(failure) : Effect.void)
   }
 }

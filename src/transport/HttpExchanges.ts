@@ -6,6 +6,7 @@ import { Duration, Effect, Fiber, type Scope } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError, Timeout } from "../protocol/McpError.ts"
 import { type Deliver, describeReply, HttpAnswers } from "./HttpAnswers.ts"
+import { type Asked, nameOf } from "./HttpAsked.ts"
 import type { Endpoint } from "./HttpEndpoint.ts"
 import { type Cursor, type Reply, withReply } from "./HttpReply.ts"
 import * as HttpResumption from "./HttpResumption.ts"
@@ -21,13 +22,28 @@ export interface HttpExchangesOptions {
   readonly policy: HttpResumption.ReconnectPolicy
   readonly maxMessageBytes: number
   readonly answerTimeout: Duration.Input | undefined
+  /** Sends an `initialize` that was refused over the transport before this one. `false` when the server lacks that too. */
+  readonly fallBack: (initialize: JsonRpc.Request) => Effect.Effect<boolean, McpError>
 }
 
 /** Time that the server has to end a session. */
 const endSessionTime = Duration.seconds(2)
 
-/** How an exchange is named in errors. */
-const nameOf = (message: JsonRpc.Message): string => ("method" in message ? message.method : "An answer")
+/** Statuses with which a server of HTTP+SSE refuses the POST that it does not expect. */
+const olderStatuses = new Set([400, 404, 405])
+
+/** Codes that only a modern server knows. */
+const modernCodes: ReadonlySet<number> = new Set([
+  JsonRpc.ErrorCode.HeaderMismatch,
+  JsonRpc.ErrorCode.MissingRequiredClientCapability,
+  JsonRpc.ErrorCode.UnsupportedProtocolVersion
+])
+
+/** Whether a refusal of `initialize` may be that of a server of HTTP+SSE (section "HTTP+SSE Transport" of 2026-07-28). */
+const mayBeOlder = (status: number, error: JsonRpc.ErrorObject | undefined): boolean =>
+  olderStatuses.has(status) &&
+  (error === undefined ||
+    !(modernCodes.has(error.code) || (status === 404 && error.code === JsonRpc.ErrorCode.MethodNotFound)))
 
 const sessionIsGone = (name: string): McpError =>
   McpError.transport(`${name} was refused: the server no longer knows the session`, { status: 404 })
@@ -47,12 +63,16 @@ export class HttpExchanges {
   }
 
   /** Whether a message belongs to the modern era. */
-  isModern(message: JsonRpc.Message): boolean {
+  isModern(message: JsonRpc.Outgoing): boolean {
     return this.#session.isModern(message)
   }
 
-  /** Sends one message. For a request, ends when its answer was handed up. */
-  post(message: JsonRpc.Message, options: SendOptions | undefined): Effect.Effect<void, McpError> {
+  /** Sends a message, or a batch. When it asks something, ends when all answers were handed up. */
+  post(
+    message: JsonRpc.Outgoing,
+    asked: Asked | undefined,
+    options: SendOptions | undefined
+  ): Effect.Effect<void, McpError> {
     const session = this.#session
     const isModern = session.isModern(message)
     if (session.isLost && !isModern && !isInitialize(message)) return Effect.fail(sessionIsGone(nameOf(message)))
@@ -68,8 +88,8 @@ export class HttpExchanges {
     const body = JsonRpc.stringify(message)
     const execute = this.#options.endpoint.execute({ method: "POST", headers, body })
     return withReply(this.#withAnswerTimeout(execute, nameOf(message)), this.#replyOptions, (reply) => {
-      if (!reply.isSuccess) return this.#refused(message, reply, headers["mcp-session-id"])
-      return JsonRpc.isRequest(message) ? this.#answered(message, reply) : this.#accepted(message)
+      if (!reply.isSuccess) return this.#refused(message, asked, reply, headers["mcp-session-id"])
+      return asked === undefined ? this.#accepted(message) : this.#answered(message, asked, reply)
     })
   }
 
@@ -95,54 +115,63 @@ export class HttpExchanges {
   }
 
   /** A notification or an answer was taken: whatever the reply holds besides is of no interest (BUG-46). */
-  #accepted(message: JsonRpc.Message): Effect.Effect<void> {
+  #accepted(message: JsonRpc.Outgoing): Effect.Effect<void> {
     const isReady = "method" in message && message.method === "notifications/initialized"
     return isReady && this.#session.protocolVersion !== undefined ? this.#listen : Effect.void
   }
 
-  #answered(request: JsonRpc.Request, reply: Reply): Effect.Effect<void, McpError> {
-    if (isInitialize(request) && !this.#session.begin(reply.header("mcp-session-id"))) {
+  #answered(message: JsonRpc.Outgoing, asked: Asked, reply: Reply): Effect.Effect<void, McpError> {
+    if (isInitialize(message) && !this.#session.begin(reply.header("mcp-session-id"))) {
       return Effect.fail(McpError.decode("The server gave a session id that is not visible ASCII"))
     }
-    if (reply.mediaType === "application/json") return this.#answers.fromJson(request, reply)
-    if (reply.mediaType === "text/event-stream") return this.#answeredWithEvents(request, reply)
-    return this.#unusable(`The reply to ${request.method} is neither JSON nor events`, reply)
+    if (reply.mediaType === "application/json") return this.#answers.fromJson(asked, reply)
+    if (reply.mediaType === "text/event-stream") return this.#answeredWithEvents(message, asked, reply)
+    return this.#unusable(`The reply to ${asked.name} is neither JSON nor events`, reply)
   }
 
-  #answeredWithEvents(request: JsonRpc.Request, reply: Reply): Effect.Effect<void, McpError> {
+  #answeredWithEvents(message: JsonRpc.Outgoing, asked: Asked, reply: Reply): Effect.Effect<void, McpError> {
     const cursor: Cursor = { lastEventId: undefined, retry: undefined }
     // From 2026-07-28 nothing is resumed: whoever asked may ask anew, with a new id (HTTP-41).
-    const isResumable = () => metaVersion(request) === undefined && cursor.lastEventId !== undefined
-    return reply.events(cursor, this.#answers.fromEvents(request)).pipe(
+    const isResumable = () => metaVersion(message) === undefined && cursor.lastEventId !== undefined
+    return reply.events(cursor, this.#answers.fromEvents(asked)).pipe(
       Effect.catchIf(
         (error) => error.reason._tag === "TransportFailure" && isResumable(),
         () => Effect.succeed(false)
       ),
       Effect.flatMap((isAnswered) => {
-        if (isAnswered) return Effect.void
-        if (isResumable()) return this.#follow(request, cursor)
-        return Effect.fail(McpError.transport(`The event stream ended before the answer to ${request.method}`))
+        if (isAnswered || asked.isAnswered) return Effect.void
+        if (isResumable()) return this.#follow(asked, cursor)
+        return Effect.fail(McpError.transport(`The event stream ended before the answer to ${asked.name}`))
       })
     )
   }
 
   /** A status other than 2xx: an answer if the body is one, otherwise a failure with the status. */
-  #refused(message: JsonRpc.Message, reply: Reply, sessionId: string | undefined): Effect.Effect<void, McpError> {
+  #refused(
+    message: JsonRpc.Outgoing,
+    asked: Asked | undefined,
+    reply: Reply,
+    sessionId: string | undefined
+  ): Effect.Effect<void, McpError> {
     const name = nameOf(message)
     if (reply.status === 404 && sessionId !== undefined) {
       this.#session.lose(sessionId)
       return Effect.fail(sessionIsGone(name))
     }
-    if (reply.mediaType !== "application/json") return this.#unusable(`${name} was refused`, reply)
-    return Effect.flatMap(reply.text, (text) => {
-      const body = JsonRpc.parse(text)
-      const error = JsonRpc.isResponse(body) && "error" in body ? body.error : undefined
-      // Who is not let in has to know the status, whatever the body says.
-      if (error !== undefined && JsonRpc.isRequest(message) && reply.status !== 401 && reply.status !== 403) {
-        return this.#answers.deliver(message, JsonRpc.error(message.id, error))
-      }
-      const detail = describeReply(reply, error?.message ?? text.slice(0, 300))
-      return Effect.fail(McpError.transport(`${name} was refused: ${detail}`, { status: reply.status }))
+    const isJson = reply.mediaType === "application/json"
+    return Effect.flatMap(isJson ? reply.text : reply.excerpt, (text) => {
+      const body = isJson ? JsonRpc.parse(text) : undefined
+      const error = body !== undefined && JsonRpc.isResponse(body) && "error" in body ? body.error : undefined
+      const refusal = Effect.suspend(() => {
+        // Who is not let in has to know the status, whatever the body says.
+        if (error !== undefined && asked !== undefined && reply.status !== 401 && reply.status !== 403) {
+          return Effect.asVoid(this.#answers.deliver(asked, JsonRpc.error(undefined, error), true))
+        }
+        const detail = describeReply(reply, error?.message ?? text.slice(0, 300))
+        return Effect.fail(McpError.transport(`${name} was refused: ${detail}`, { status: reply.status }))
+      })
+      if (!isInitialize(message) || !mayBeOlder(reply.status, error)) return refusal
+      return Effect.flatMap(this.#options.fallBack(message), (isSent) => (isSent ? Effect.void : refusal))
     })
   }
 
@@ -164,19 +193,19 @@ export class HttpExchanges {
     this.#listener = yield* Effect.forkIn(listening, this.#options.scope)
   })
 
-  /** Takes up the stream of a request that was cut before the answer (HTTP-27); without one, listens. */
-  #follow(request: JsonRpc.Request | undefined, cursor: Cursor): Effect.Effect<void, McpError> {
+  /** Takes up the stream of requests that was cut before the answers (HTTP-27); without any, listens. */
+  #follow(asked: Asked | undefined, cursor: Cursor): Effect.Effect<void, McpError> {
     return HttpResumption.follow({
       policy: this.#options.policy,
       cursor,
-      waitFirst: request !== undefined,
-      connect: (arrival) => this.#get(request, cursor, arrival)
+      waitFirst: asked !== undefined,
+      connect: (arrival) => this.#get(asked, cursor, arrival)
     })
   }
 
-  /** Opens an event stream with a GET and reads it to its end, or to the answer to `request`. */
+  /** Opens an event stream with a GET and reads it to its end, or to the answers to `asked`. */
   #get(
-    request: JsonRpc.Request | undefined,
+    asked: Asked | undefined,
     cursor: Cursor,
     arrival: HttpResumption.Arrival
   ): Effect.Effect<boolean, McpError> {
@@ -187,12 +216,12 @@ export class HttpExchanges {
     return withReply(execute, this.#replyOptions, (reply) => {
       if (reply.isSuccess && reply.mediaType === "text/event-stream") {
         arrival.open = true
-        return reply.events(cursor, this.#answers.fromEvents(request, arrival))
+        return reply.events(cursor, this.#answers.fromEvents(asked, arrival))
       }
       // Without a request to take up, a 404 may only mean that nobody serves GET here (BUG-57).
-      if (reply.status === 404 && request !== undefined && sessionId !== undefined) {
+      if (reply.status === 404 && asked !== undefined && sessionId !== undefined) {
         this.#session.lose(sessionId)
-        return Effect.fail(sessionIsGone(request.method))
+        return Effect.fail(sessionIsGone(asked.name))
       }
       return this.#unusable("The server opened no event stream", reply)
     })

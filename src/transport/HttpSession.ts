@@ -3,12 +3,13 @@
  * decides the protocol's headers of every request.
  */
 import * as JsonRpc from "../protocol/JsonRpc.ts"
+import { findRevision } from "../revision/Revisions.ts"
 import { standardHeaders } from "./StandardHeaders.ts"
 
 const versionMember = "io.modelcontextprotocol/protocolVersion"
 
 /** The protocol version that a modern message carries in its `_meta`; none in an older one. */
-export const metaVersion = (message: JsonRpc.Message): string | undefined => {
+export const metaVersion = (message: JsonRpc.Outgoing): string | undefined => {
   if (!("method" in message)) return undefined
   const meta = message.params?._meta
   if (typeof meta !== "object" || meta === null || !(versionMember in meta)) return undefined
@@ -31,9 +32,14 @@ export class HttpSession {
   #modernVersion: string | undefined
 
   /** Whether a message belongs to the modern era. A request says so itself; other messages follow the last request. */
-  isModern(message: JsonRpc.Message): boolean {
+  isModern(message: JsonRpc.Outgoing): boolean {
     if (JsonRpc.isRequest(message) || this.protocolVersion !== undefined) return metaVersion(message) !== undefined
     return metaVersion(message) !== undefined || this.#modernVersion !== undefined
+  }
+
+  /** Whether the server may say several things in one array (2025-03-26). */
+  get batches(): boolean {
+    return this.protocolVersion !== undefined && findRevision(this.protocolVersion)?.batches === true
   }
 
   /** The session's own headers: of a GET, a DELETE and every POST after `initialize` (HTTP-29, HTTP-34). */
@@ -45,7 +51,7 @@ export class HttpSession {
   }
 
   /** The headers that go with a message. Names are in lower case, so that none can be there twice. */
-  headersFor(message: JsonRpc.Message): Record<string, string> {
+  headersFor(message: JsonRpc.Outgoing): Record<string, string> {
     const version = metaVersion(message)
     if (version !== undefined) this.#modernVersion = version
     if (this.isModern(message)) return this.#modernHeaders(message, version ?? this.#modernVersion)
@@ -53,7 +59,7 @@ export class HttpSession {
     return isInitialize(message) ? {} : this.headers
   }
 
-  #modernHeaders(message: JsonRpc.Message, version: string | undefined): Record<string, string> {
+  #modernHeaders(message: JsonRpc.Outgoing, version: string | undefined): Record<string, string> {
     const headers: Record<string, string> = {}
     for (const [name, value] of Object.entries(standardHeaders(message))) headers[name.toLowerCase()] = value
     if (version !== undefined) headers["mcp-protocol-version"] = version
@@ -84,5 +90,5 @@ export class HttpSession {
 }
 
 /** Whether a message opens a session. */
-export const isInitialize = (message: JsonRpc.Message): message is JsonRpc.Request =>
+export const isInitialize = (message: JsonRpc.Outgoing): message is JsonRpc.Request =>
   JsonRpc.isRequest(message) && message.method === "initialize"

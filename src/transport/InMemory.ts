@@ -18,7 +18,7 @@ interface Endpoint {
 }
 
 const makeEndpoint = (inbox: Inbox, outbox: Inbox): Endpoint => {
-  const sendUnsafe = (message: JsonRpc.Message): Effect.Effect<void, McpError> =>
+  const sendUnsafe = (message: JsonRpc.Outgoing): Effect.Effect<void, McpError> =>
     inbox.closed ? Effect.fail(McpError.closed("The connection is closed")) : outbox.offer(JsonRpc.stringify(message))
   return {
     connection: {

@@ -116,9 +116,14 @@ export class Inbox {
     if (this.#delivering || this.#working !== undefined) return
     this.#delivering = true
     while (this.#receiver !== undefined && this.#working === undefined) {
+      const receiver: Receiver = this.#receiver
       const text = this.#take()
       if (text === undefined) break
-      const receiver = this.#receiver
+      if (this.#receiver !== receiver) {
+        // The sender that has gone on just now has made the receiver leave; another one may come.
+        if (!this.closed) this.#queue.unshift(text)
+        continue
+      }
       const receiving = receiver.receive(text)
       // Nearly always there is nothing to wait for before the next one.
       if (receiving === Effect.void) continue

@@ -33,7 +33,7 @@ export interface Decoder {
 }
 
 /** A message as it goes on the wire: one line of JSON with its line end. JSON escapes every line feed in a string. */
-export const encode = (message: JsonRpc.Message): string => JsonRpc.stringify(message) + "\n"
+export const encode = (message: JsonRpc.Outgoing): string => JsonRpc.stringify(message) + "\n"
 
 const isBlank = (line: string): boolean => {
   for (let index = 0; index < line.length; index++) {

@@ -23,7 +23,7 @@ export interface Framing {
   /** Writes what is queued, until the queue ends. */
   readonly write: (output: OutputQueue, writer: Socket.Writer) => Effect.Effect<void, Socket.SocketError>
   /** Queues one message. */
-  readonly send: (output: OutputQueue, message: JsonRpc.Message) => Effect.Effect<void, McpError>
+  readonly send: (output: OutputQueue, message: JsonRpc.Outgoing) => Effect.Effect<void, McpError>
   /** Hands every message to `onMessage`, in order; ends only with a failure, of which the peer's end is one. */
   readonly read: (
     reader: Socket.Reader,
@@ -112,7 +112,7 @@ export const open = Effect.fnUntraced(function* (
     })
   )
 
-  const send = (message: JsonRpc.Message) => framing.send(output, message)
+  const send = (message: JsonRpc.Outgoing) => framing.send(output, message)
   return {
     readsAfterEnd: framing.readsAfterEnd,
     send: (message) => Effect.suspend(() => send(message)),

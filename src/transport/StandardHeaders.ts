@@ -24,8 +24,8 @@ const nameOf = (message: JsonRpc.Request | JsonRpc.Notification): string | undef
 }
 
 /** The standard headers of a message, ready to send (HDR-01, HDR-02, HDR-14). Answers have none. */
-export const standardHeaders = (message: JsonRpc.Message): Record<string, string> => {
-  if (JsonRpc.isResponse(message)) return {}
+export const standardHeaders = (message: JsonRpc.Outgoing): Record<string, string> => {
+  if (!("method" in message)) return {}
   const name = nameOf(message)
   const headers: Record<string, string> = { "Mcp-Method": HeaderValue.encode(message.method) }
   if (name !== undefined) headers["Mcp-Name"] = HeaderValue.encode(name)

@@ -9,13 +9,16 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
-import { Cause, Context, Deferred, type Duration, Effect, Exit, Fiber, Layer, Pull, Queue, Scope } from "effect"
+import { Cause, Context, type Duration, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
 import type { HttpClient } from "effect/http"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
+import * as Deliveries from "./Deliveries.ts"
+import { type Asked, from as askedOf } from "./HttpAsked.ts"
 import * as HttpEndpoint from "./HttpEndpoint.ts"
 import { HttpExchanges } from "./HttpExchanges.ts"
 import * as HttpResumption from "./HttpResumption.ts"
+import * as HttpSseClient from "./HttpSseClient.ts"
 import { ClientTransport, type Connection, type SendOptions } from "./Transport.ts"
 
 /** Options of {@link layer}. */
@@ -36,23 +39,21 @@ export interface Options {
    * with JSON begins when it has finished. Default: no limit here, since whoever asks has a timeout of its own.
    */
   readonly answerTimeout?: Duration.Input | undefined
-}
-
-/** A message on its way up to `run`. */
-interface Delivery {
-  readonly message: JsonRpc.Incoming
-  readonly handled: Deferred.Deferred<void>
+  /**
+   * Whether to try HTTP+SSE, the transport of 2024-11-05, at the same URL when the server refuses `initialize` with 400,
+   * 404 or 405 and no error that shows it to be modern. Default `true`.
+   */
+  readonly fallBackToSse?: boolean | undefined
 }
 
 /** An exchange that has not ended. */
 interface OpenExchange {
   readonly fiber: Fiber.Fiber<void, McpError>
+  readonly asked: Asked
   readonly isModern: boolean
 }
 
-const connectionClosed = () => McpError.closed("The connection is closed")
-
-const cancelledRequestId = (message: JsonRpc.Message): JsonRpc.RequestId | undefined => {
+const cancelledRequestId = (message: JsonRpc.Outgoing): JsonRpc.RequestId | undefined => {
   if (!("method" in message) || message.method !== "notifications/cancelled") return undefined
   const requestId = message.params?.requestId
   return JsonRpc.isRequestId(requestId) ? requestId : undefined
@@ -62,70 +63,93 @@ const connect = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Connection, McpError, HttpClient.HttpClient | Scope.Scope> {
   const endpoint = yield* HttpEndpoint.make(options)
-  const inbox = yield* Queue.unbounded<Delivery, Cause.Done>()
+  const services = yield* Effect.context<HttpClient.HttpClient>()
+  const deliveries = yield* Deliveries.make
   const scope = yield* Scope.make("parallel")
   const open = new Map<JsonRpc.RequestId, OpenExchange>()
+  /** What carries everything, once the server has turned out to speak nothing but HTTP+SSE. */
+  let older: Connection | undefined
 
-  // Every exchange waits for its own message, so at most one per open stream is ever queued.
-  const deliver = (message: JsonRpc.Incoming): Effect.Effect<void, McpError> =>
-    Effect.suspend(() => {
-      const handled = Deferred.makeUnsafe<void>()
-      return Queue.offerUnsafe(inbox, { message, handled }) ? Deferred.await(handled) : Effect.fail(connectionClosed())
-    })
+  const openOlder = Effect.gen(function* () {
+    const attempt = yield* Scope.fork(scope)
+    const opened = yield* Effect.result(Scope.provide(HttpSseClient.connect(options), attempt))
+    if (Result.isSuccess(opened)) return opened.success
+    yield* Scope.close(attempt, Exit.void)
+    return yield* Effect.as(Effect.logDebug("The MCP server does not speak HTTP+SSE either", opened.failure), undefined)
+  }).pipe(Effect.provideContext(services))
+
+  const fallBack = Effect.fnUntraced(function* (initialize: JsonRpc.Request) {
+    if (options.fallBackToSse === false) return false
+    const connection = yield* openOlder
+    if (connection === undefined) return false
+    older = connection
+    yield* connection
+      .run((message) => Effect.ignore(deliveries.deliver(message)))
+      .pipe(
+        Effect.matchEffect({ onSuccess: () => deliveries.end, onFailure: (error) => deliveries.fail(error) }),
+        Effect.forkIn(scope)
+      )
+    yield* connection.send(initialize)
+    return true
+  })
 
   const exchanges = new HttpExchanges({
     endpoint,
     scope,
-    deliver,
+    deliver: (message) => deliveries.deliver(message),
     policy: HttpResumption.makePolicy(options.reconnect),
     maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
-    answerTimeout: options.answerTimeout
+    answerTimeout: options.answerTimeout,
+    fallBack
   })
 
-  const close = Effect.andThen(
-    Effect.suspend(() => Queue.end(inbox)),
-    Scope.close(scope, Exit.void)
-  )
+  const close = Effect.andThen(deliveries.end, Scope.close(scope, Exit.void))
   yield* Effect.addFinalizer(() => Effect.andThen(close, exchanges.endSession))
 
-  const exchange = (message: JsonRpc.Message, sendOptions: SendOptions | undefined): Effect.Effect<void, McpError> =>
+  /** Remembers an exchange by what it asks, until the effect that is returned is run. */
+  const keep = (entry: OpenExchange): Effect.Effect<void> => {
+    const { ids } = entry.asked
+    for (const id of ids) open.set(id, entry)
+    return Effect.sync(() => {
+      for (const id of ids) if (open.get(id) === entry) open.delete(id)
+    })
+  }
+
+  const exchange = (message: JsonRpc.Outgoing, sendOptions: SendOptions | undefined): Effect.Effect<void, McpError> =>
     Effect.uninterruptibleMask(
       Effect.fnUntraced(function* (restore) {
-        const fiber = yield* Effect.forkIn(exchanges.post(message, sendOptions), scope, { startImmediately: true })
-        const id = JsonRpc.isRequest(message) ? message.id : undefined
-        const entry: OpenExchange = { fiber, isModern: exchanges.isModern(message) }
-        if (id !== undefined) open.set(id, entry)
+        const asked = askedOf(message)
+        const fiber = yield* Effect.forkIn(exchanges.post(message, asked, sendOptions), scope, {
+          startImmediately: true
+        })
+        const close = asked === undefined ? Effect.void : keep({ fiber, asked, isModern: exchanges.isModern(message) })
         const exit = yield* Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interrupt(fiber)).pipe(
-          Effect.ensuring(Effect.sync(() => id !== undefined && open.get(id) === entry && open.delete(id)))
+          Effect.ensuring(close)
         )
         if (Exit.isSuccess(exit)) return
         // Nobody but the connection itself, or a cancellation sent through it, interrupts the fiber of an exchange.
         if (!Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
-        return yield* scope.state._tag === "Closed" ? connectionClosed() : McpError.closed("The request was cancelled")
+        return yield* scope.state._tag === "Closed"
+          ? Deliveries.connectionClosed()
+          : McpError.closed("The request was cancelled")
       })
     )
 
   return {
     send: (message, sendOptions) =>
       Effect.suspend(() => {
-        if (scope.state._tag === "Closed") return Effect.fail(connectionClosed())
+        if (scope.state._tag === "Closed") return Effect.fail(Deliveries.connectionClosed())
+        if (older !== undefined) return older.send(message)
         const cancelled = cancelledRequestId(message)
         const entry = cancelled === undefined ? undefined : open.get(cancelled)
         // In the modern era the closed stream says it, and the notification is never sent (CANC-06).
         if (entry?.isModern === true) return Effect.asVoid(Fiber.interrupt(entry.fiber))
         if (cancelled !== undefined && entry === undefined && exchanges.isModern(message)) return Effect.void
+        if (cancelled !== undefined) entry?.asked.giveUp(cancelled)
         return exchange(message, sendOptions)
       }),
-    run: (onMessage) =>
-      Queue.take(inbox).pipe(
-        Effect.flatMap(({ handled, message }) =>
-          Effect.ensuring(onMessage(message), Deferred.succeed(handled, undefined))
-        ),
-        Effect.forever,
-        Pull.catchDone(() => Effect.void),
-        // Nobody would take what is still to come.
-        Effect.ensuring(close)
-      )
+    // Nobody would take what is still to come.
+    run: (onMessage) => Effect.ensuring(deliveries.run(onMessage), close)
   }
 })
 
@@ -135,6 +159,9 @@ const connect = Effect.fnUntraced(function* (
  * A POST that fails fails its `send` alone, with the HTTP status where there is one; the connection goes on. When the
  * server no longer knows the session (HTTP status 404), everything sent later fails the same way without being sent,
  * until an `initialize` begins a new one.
+ *
+ * A server that speaks only HTTP+SSE is recognised when it refuses `initialize`; that one is then sent over HTTP+SSE, as
+ * is everything after it.
  *
  * With `FetchHttpClient`, give fetch options such as `credentials` to this layer, not to the client's, since redirects
  * are handled here.

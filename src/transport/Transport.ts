@@ -28,9 +28,10 @@ export interface Principal {
  */
 export interface Outlet {
   /** As {@link Connection.send}. */
-  readonly send: (message: JsonRpc.Message, options?: SendOptions) => Effect.Effect<void, McpError>
+  readonly send: (message: JsonRpc.Outgoing, options?: SendOptions) => Effect.Effect<void, McpError>
   /** As {@link Connection.sendUnsafe}. */
-  readonly sendUnsafe?: ((message: JsonRpc.Message, options?: SendOptions) => Effect.Effect<void, McpError>) | undefined
+  readonly sendUnsafe?:
+    ((message: JsonRpc.Outgoing, options?: SendOptions) => Effect.Effect<void, McpError>) | undefined
   /** Who sent what this outlet answers. */
   readonly principal?: Principal | undefined
   /** The headers of the HTTP request that this outlet answers, names in lower case. */
@@ -49,18 +50,20 @@ export interface Outlet {
  */
 export interface Connection {
   /**
-   * Sends one message. It suspends while the peer is slow to read, which is how backpressure reaches the sender.
-   * Over a byte stream it ends when the message is handed over. Over HTTP a request ends when its exchange is over,
-   * after its answer was handed to `run`; interrupting it closes the exchange.
+   * Sends one message, or several as one array where the revision has batches. It suspends while the peer is slow to
+   * read, which is how backpressure reaches the sender. Over a byte stream it ends when the message is handed over. Over
+   * HTTP a request ends when its exchange is over, after its answer was handed to `run`; interrupting it closes the
+   * exchange.
    */
-  readonly send: (message: JsonRpc.Message, options?: SendOptions) => Effect.Effect<void, McpError>
+  readonly send: (message: JsonRpc.Outgoing, options?: SendOptions) => Effect.Effect<void, McpError>
 
   /**
    * `send` for those who can't afford an effect for each message: it hands the message over in the call itself, and
    * returns what is left to wait for, which is `Effect.void` nearly always. Optional; a transport where sending takes
    * time anyway does without.
    */
-  readonly sendUnsafe?: ((message: JsonRpc.Message, options?: SendOptions) => Effect.Effect<void, McpError>) | undefined
+  readonly sendUnsafe?:
+    ((message: JsonRpc.Outgoing, options?: SendOptions) => Effect.Effect<void, McpError>) | undefined
 
   /**
    * Hands every incoming message to `onMessage`, in order, until the peer closes (ends) or the link breaks (fails).
@@ -83,7 +86,7 @@ export interface Connection {
 /** Sends in the call itself where the outlet can, and returns what is left to wait for. */
 export const sendNow = (
   outlet: Outlet,
-  message: JsonRpc.Message,
+  message: JsonRpc.Outgoing,
   options?: SendOptions
 ): Effect.Effect<void, McpError> =>
   outlet.sendUnsafe === undefined ? outlet.send(message, options) : outlet.sendUnsafe(message, options)

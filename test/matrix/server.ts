@@ -29,18 +29,24 @@ const question: Protocol.CreateMessageRequestParams = {
 }
 
 /** What the client can't do, the tools that ask it declare as their failure; anything else is an error as it is. */
-const orUnsupported = Effect.catchTag("McpError", (error: McpError) =>
-  Effect.fail(error.reason._tag === "Unsupported" ? error.reason : error)
-)
+const orUnsupported = <A, R>(
+  asking: Effect.Effect<A, McpError, R>
+): Effect.Effect<A, McpError | Protocol.Unsupported, R> =>
+  Effect.mapError(asking, (error) => (error.reason._tag === "Unsupported" ? error.reason : error))
 
 const textOf = ({ content }: Protocol.CreateMessageResult): string =>
-  [content].flat().map((block) => (block.type === "text" ? block.text : block.type)).join(" ")
+  [content]
+    .flat()
+    .map((block) => (block.type === "text" ? block.text : block.type))
+    .join(" ")
 
 const outcomeOf = <A>(answer: Peer.Answer<A>, accepted: (value: A) => string): string =>
   answer._tag === "Accept" ? accepted(answer.value) : answer._tag
 
-const words = (...all: ReadonlyArray<string>) => (typed: string) =>
-  Effect.succeed(all.filter((word) => word.startsWith(typed)))
+const words =
+  (...all: ReadonlyArray<string>) =>
+  (typed: string) =>
+    Effect.succeed(all.filter((word) => word.startsWith(typed)))
 
 /** Makes the server, with a state of its own. */
 export const makeServer = Effect.gen(function* () {

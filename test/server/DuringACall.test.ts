@@ -10,33 +10,37 @@ import { Gate } from "../support/Gate.ts"
 import { at, eras, legacy, modern, open, serve, settle } from "../support/RawClient.ts"
 
 const serverOf = <R>(...tools: ReadonlyArray<Tool.Handled<R>>) => McpServer.make({ name: "s", version: "1", tools })
-const progressOf = (messages: ReadonlyArray<Json>) => messages.map(({ params }) => [at(params, "progressToken"), at(params, "progress")])
+const progressOf = (messages: ReadonlyArray<Json>) =>
+  messages.map(({ params }) => [at(params, "progressToken"), at(params, "progress")])
 
 for (const era of eras) {
   describe(`progress in ${era}`, () => {
-    it.effect("[PROG-01][PROG-02][BUG-82] goes out under the caller's token, of its type, and only when asked for", () =>
-      Effect.gen(function* () {
-        const client = yield* open(demo, { era })
-        yield* client.call("count")
-        expect(client.called("notifications/progress")).toEqual([])
-        for (const token of ["abc", 7, "", 0]) yield* client.call("count", undefined, { _meta: { progressToken: token } })
-        expect(progressOf(client.called("notifications/progress"))).toEqual(
-          ["abc", 7, "", 0].flatMap((token) => [
-            [token, 1],
-            [token, 2]
-          ])
-        )
-        expect(client.called("notifications/progress")[0]?.params).toEqual({
-          progressToken: "abc",
-          progress: 1,
-          total: 2,
-          message: "one"
+    it.effect(
+      "[PROG-01][PROG-02][BUG-82] goes out under the caller's token, of its type, and only when asked for",
+      () =>
+        Effect.gen(function* () {
+          const client = yield* open(demo, { era })
+          yield* client.call("count")
+          expect(client.called("notifications/progress")).toEqual([])
+          for (const token of ["abc", 7, "", 0])
+            yield* client.call("count", undefined, { _meta: { progressToken: token } })
+          expect(progressOf(client.called("notifications/progress"))).toEqual(
+            ["abc", 7, "", 0].flatMap((token) => [
+              [token, 1],
+              [token, 2]
+            ])
+          )
+          expect(client.called("notifications/progress")[0]?.params).toEqual({
+            progressToken: "abc",
+            progress: 1,
+            total: 2,
+            message: "one"
+          })
+          for (const token of [1.5, null, {}]) {
+            const error = yield* client.error("tools/call", { name: "count", _meta: { progressToken: token } })
+            expect(error.code).toBe(-32602)
+          }
         })
-        for (const token of [1.5, null, {}]) {
-          const error = yield* client.error("tools/call", { name: "count", _meta: { progressToken: token } })
-          expect(error.code).toBe(-32602)
-        }
-      })
     )
 
     it.effect("[PROG-02][BUG-83] only rises, and stops before the answer", () =>
@@ -62,7 +66,9 @@ for (const era of eras) {
     it.effect("[PROG-02] two calls with the same token each rise on their own", () =>
       Effect.gen(function* () {
         const client = yield* open(demo, { era })
-        const both = yield* Effect.all([1, 2].map(() => client.call("count", undefined, { _meta: { progressToken: "t" } })))
+        const both = yield* Effect.all(
+          [1, 2].map(() => client.call("count", undefined, { _meta: { progressToken: "t" } }))
+        )
         expect(both).toHaveLength(2)
         expect(client.called("notifications/progress")).toHaveLength(4)
       })
@@ -95,10 +101,13 @@ for (const era of eras) {
     it.effect("[CANC-01] only the request that is named, and only by an id of the same type", () =>
       Effect.gen(function* () {
         const gate = new Gate()
-        const client = yield* open(serverOf(Tool.handle(Tool.make("slow"), () => Effect.as(gate.work, "done"))), { era })
+        const client = yield* open(serverOf(Tool.handle(Tool.make("slow"), () => Effect.as(gate.work, "done"))), {
+          era
+        })
         yield* client.start("tools/call", { name: "slow" }, 5)
         yield* gate.started
-        for (const requestId of ["5", 6, null, {}, undefined]) yield* client.notify("notifications/cancelled", { requestId })
+        for (const requestId of ["5", 6, null, {}, undefined])
+          yield* client.notify("notifications/cancelled", { requestId })
         yield* settle
         yield* gate.open
         expect(at(yield* client.answerTo(5), "result", "content", 0, "text")).toBe("done")
@@ -108,8 +117,9 @@ for (const era of eras) {
 
     it.effect("[BUG-76] whenever it comes, there is at most one answer and the server lives on", () =>
       Effect.gen(function* () {
-        const Yields = Tool.handle(Tool.make("yields", { input: Schema.Struct({ times: Schema.Number }) }), ({ times }) =>
-          Effect.as(Effect.repeat(Effect.yieldNow, { times }), "done")
+        const Yields = Tool.handle(
+          Tool.make("yields", { input: Schema.Struct({ times: Schema.Number }) }),
+          ({ times }) => Effect.as(Effect.repeat(Effect.yieldNow, { times }), "done")
         )
         const client = yield* open(serverOf(Yields), { era, judged: false })
         for (let round = 0; round < 1000; round++) {
@@ -137,8 +147,9 @@ for (const era of eras) {
     it.effect("cancelling one of two does not touch the other, nor another connection's", () =>
       Effect.gen(function* () {
         const gates = { a: new Gate(), b: new Gate(), c: new Gate() }
-        const Wait = Tool.handle(Tool.make("wait", { input: Schema.Struct({ at: Schema.Literals(["a", "b", "c"]) }) }), (input) =>
-          Effect.as(gates[input.at].work, input.at)
+        const Wait = Tool.handle(
+          Tool.make("wait", { input: Schema.Struct({ at: Schema.Literals(["a", "b", "c"]) }) }),
+          (input) => Effect.as(gates[input.at].work, input.at)
         )
         const connect = yield* serve(serverOf(Wait))
         const [one, other] = [yield* connect({ era }), yield* connect({ era })]
@@ -235,8 +246,9 @@ describe("logs", () => {
   it.effect("[LOG-05] messages of one call keep their order, annotations and all", () =>
     Effect.gen(function* () {
       const Numbers = Tool.handle(Tool.make("numbers"), () =>
-        Effect.forEach(Array.from({ length: 50 }, (_, index) => index), (index) =>
-          Effect.annotateLogs(Effect.logWarning(index), "of", "many")
+        Effect.forEach(
+          Array.from({ length: 50 }, (_, index) => index),
+          (index) => Effect.annotateLogs(Effect.logWarning(index), "of", "many")
         ).pipe(Effect.as("counted"))
       )
       const client = yield* open(serverOf(Numbers), { meta: { "io.modelcontextprotocol/logLevel": "warning" } })
@@ -262,7 +274,10 @@ describe("callers among themselves", () => {
         )
         const connect = yield* serve(serverOf(secret))
         const clients = yield* Effect.forEach(["A", "B", "C"], (name) =>
-          Effect.map(connect({ era, meta: { "io.modelcontextprotocol/logLevel": "debug" } }), (client) => ({ client, name }))
+          Effect.map(connect({ era, meta: { "io.modelcontextprotocol/logLevel": "debug" } }), (client) => ({
+            client,
+            name
+          }))
         )
         const calls = clients.flatMap(({ client, name }) =>
           Array.from({ length: 50 }, (_, index) =>

@@ -4,7 +4,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { McpServer, Peer, Prompt, PromptMessage, RequestState, Resource, Step, Tool } from "mcp-effect"
+import { McpError, McpServer, Peer, Prompt, PromptMessage, RequestState, Resource, Step, Tool } from "mcp-effect"
 import * as ServerPeer from "../../src/server/ServerPeer.ts"
 import * as ServerRuntime from "../../src/server/ServerRuntime.ts"
 import * as InMemory from "../../src/transport/InMemory.ts"
@@ -238,7 +238,7 @@ describe("requestState", () => {
     })
   )
 
-  it.effect("[MRTR-12][SEC-10][BUG-151] is worth nothing to another principal", () =>
+  it.effect("[MRTR-12][ELIC-25][SEC-10][BUG-151] is worth nothing to another principal, whatever it calls itself", () =>
     Effect.gen(function* () {
       const runtime = yield* sealed
       const [ada, alan] = [yield* as(runtime, "ada"), yield* as(runtime, "alan")]
@@ -280,6 +280,26 @@ describe("requestState", () => {
       expect(textOf(yield* after.result("tools/call", retry(old)))).toBe("1 Accept")
       const { requestState: fresh } = yield* after.call("echo", { n: 1 })
       expect((yield* before.error("tools/call", retry(fresh))).code).toBe(-32602)
+    })
+  )
+
+  it.effect("[MRTR-15] where it must be used once, a service of the program's own can see to that", () =>
+    Effect.gen(function* () {
+      const sealing = yield* RequestState.make({ keys: [key] })
+      const used = new Set<string>()
+      const once = RequestState.RequestState.of({
+        seal: sealing.seal,
+        open: (state, binding) =>
+          used.has(state)
+            ? Effect.fail(McpError.invalidParams("requestState was used already"))
+            : Effect.tap(sealing.open(state, binding), () => Effect.sync(() => used.add(state)))
+      })
+      const runtime = yield* Effect.provideService(ServerRuntime.make(server), RequestState.RequestState, once)
+      const client = yield* as(runtime, "ada")
+      const { requestState } = yield* client.call("echo", { n: 1 })
+      expect((yield* client.error("tools/call", retry(`${requestState}A`))).code).toBe(-32602)
+      expect(textOf(yield* client.result("tools/call", retry(requestState)))).toBe("1 Accept")
+      expect((yield* client.error("tools/call", retry(requestState))).message).toContain("used already")
     })
   )
 

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { Content, McpServer, Prompt, PromptMessage } from "mcp-effect"
+import { Content, McpServer, Prompt, PromptMessage, Resource } from "mcp-effect"
 import type * as Completion from "../../src/definition/Completion.ts"
 import { demo } from "../support/Demo.ts"
 import { at, eras, open, serve } from "../support/RawClient.ts"
@@ -145,3 +145,12 @@ for (const era of eras) {
     )
   })
 }
+
+describe("completers", () => {
+  it("for what is not there are refused when the server is made", () => {
+    const complete = { other: () => Effect.succeed([]) }
+    const none = () => Effect.succeed([])
+    expect(() => Prompt.make("p", { arguments: Schema.Struct({ a: Schema.String }), complete }, none)).toThrow(/other/)
+    expect(() => Resource.template("a:{b}", { name: "t", complete }, () => Effect.succeed(""))).toThrow(/other/)
+  })
+})

@@ -69,18 +69,25 @@ export const tools = [
 
 export const resources = [
   Resource.make("config://app", { name: "config", mimeType: "application/json" }, Effect.succeed("{}")),
-  Resource.make("pixel://one", { name: "pixel", mimeType: "image/png", size: 3 }, Effect.succeed(new Uint8Array([1, 2, 3]))),
+  Resource.make(
+    "pixel://one",
+    { name: "pixel", mimeType: "image/png", size: 3 },
+    Effect.succeed(new Uint8Array([1, 2, 3]))
+  ),
   Resource.template(
     "user://{id}/{+path}",
     {
       name: "users",
       complete: {
         id: (value: string) => Effect.succeed(["ada", "alan", "grace"].filter((name) => name.startsWith(value))),
-        path: (value: string, { arguments: chosen }: Completion.CompletionContext) => Effect.succeed([`${chosen.id ?? "nobody"}:${value}`])
+        path: (value: string, { arguments: chosen }: Completion.CompletionContext) =>
+          Effect.succeed([`${chosen.id ?? "nobody"}:${value}`])
       }
     },
     ({ id, path }) =>
-      id === "nobody" ? Effect.fail(new Resource.NotFound({ uri: `user://${id}/${path}` })) : Effect.succeed(`${id} ${path}`)
+      id === "nobody"
+        ? Effect.fail(new Resource.NotFound({ uri: `user://${id}/${path}` }))
+        : Effect.succeed(`${id} ${path}`)
   )
 ]
 
@@ -90,7 +97,10 @@ export const prompts = [
     {
       description: "Reviews code",
       arguments: Schema.Struct({ code: Schema.String, language: Schema.optionalKey(Schema.String) }),
-      complete: { language: (value: string) => Effect.succeed(["python", "perl", "typescript"].filter((it) => it.startsWith(value))) }
+      complete: {
+        language: (value: string) =>
+          Effect.succeed(["python", "perl", "typescript"].filter((it) => it.startsWith(value)))
+      }
     },
     ({ code, language }) => Effect.succeed([PromptMessage.user(`Review ${language ?? "this"}: ${code}`)])
   ),
@@ -98,7 +108,14 @@ export const prompts = [
 ]
 
 /** The server. */
-export const demo = McpServer.make({ name: "demo", version: "1.2.3", instructions: "Be kind", tools, resources, prompts })
+export const demo = McpServer.make({
+  name: "demo",
+  version: "1.2.3",
+  instructions: "Be kind",
+  tools,
+  resources,
+  prompts
+})
 
 /** A server that offers nothing. */
 export const bare = McpServer.make({ name: "bare", version: "1.0.0", logging: false })

@@ -31,7 +31,10 @@ export const node: HttpHost = {
   name: "layerNode",
   start: (server, options) =>
     Layer.build(StreamableHttp.layerNode(server, { port: 0, ...options })).pipe(
-      Effect.map((context) => ({ url: Context.get(context, StreamableHttp.Listening).url, send: (request: Request) => fetch(request) })),
+      Effect.map((context) => ({
+        url: Context.get(context, StreamableHttp.Listening).url,
+        send: (request: Request) => fetch(request)
+      })),
       Effect.orDie
     )
 }
@@ -40,9 +43,10 @@ const route: HttpHost = {
   name: "layerRoute",
   start: (server, options) =>
     Layer.build(
-      HttpRouter.serve(StreamableHttp.layerRoute(server, options), { disableListenLog: true, disableLogger: true }).pipe(
-        Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
-      )
+      HttpRouter.serve(StreamableHttp.layerRoute(server, options), {
+        disableListenLog: true,
+        disableLogger: true
+      }).pipe(Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })))
     ).pipe(
       Effect.map((context) => {
         const { address } = Context.get(context, HttpServer.HttpServer)

@@ -53,7 +53,10 @@ export const initializeParams = (capabilities: Json = {}, protocolVersion: strin
 
 /** A member of a message, for reading into what is not typed. */
 export const at = (value: unknown, ...path: ReadonlyArray<string | number>): unknown =>
-  path.reduce<unknown>((inner, key) => (inner as { readonly [key: string | number]: unknown } | undefined)?.[key], value)
+  path.reduce<unknown>(
+    (inner, key) => (inner as { readonly [key: string | number]: unknown } | undefined)?.[key],
+    value
+  )
 
 /** What the server said that the official schema does not allow. */
 export const complaints = (version: Era, traffic: ReadonlyArray<Captured>): ReadonlyArray<string> =>
@@ -134,7 +137,10 @@ export class RawClient {
   }
 
   /** The error of a request; a result fails the test. */
-  error(method: string, params?: Json): Effect.Effect<{ readonly code: number; readonly message: string; data?: unknown }> {
+  error(
+    method: string,
+    params?: Json
+  ): Effect.Effect<{ readonly code: number; readonly message: string; data?: unknown }> {
     return Effect.flatMap(this.request(method, params), (answer) =>
       answer.error === undefined
         ? Effect.die(new Error(`${method} was answered with ${JSON.stringify(answer)}`))
@@ -176,9 +182,7 @@ export class RawClient {
   /** @internal */
   readonly take = (incoming: JsonRpc.Incoming): Effect.Effect<void> =>
     Effect.sync(() => {
-      const message = (
-        incoming instanceof JsonRpc.Malformed ? { malformed: incoming.error.message } : incoming
-      ) as Json
+      const message = (incoming instanceof JsonRpc.Malformed ? { malformed: incoming.error.message } : incoming) as Json
       this.received.push(message)
       this.traffic.push({ from: "server", message })
       for (const waiting of this.#waiting) {
@@ -213,28 +217,23 @@ export const over = (connection: Connection, options: Options = {}): Effect.Effe
 /** A server that can be connected to more than once. */
 export const serve = <R>(
   server: McpServer<R>
-): Effect.Effect<
-  (options?: Options) => Effect.Effect<RawClient, never, Scope.Scope>,
-  never,
-  R | Scope.Scope
-> =>
-  Effect.map(ServerRuntime.make(server), (runtime) => (options) =>
-    Effect.gen(function* () {
-      const { client, server: end } = yield* InMemory.link
-      const peer = yield* ServerPeer.open(runtime, end)
-      yield* Effect.forkScoped(
-        Effect.ignore(end.run((message) => peer.receive(message, end))),
-        { startImmediately: true }
-      )
-      return yield* over(client, options)
-    })
+): Effect.Effect<(options?: Options) => Effect.Effect<RawClient, never, Scope.Scope>, never, R | Scope.Scope> =>
+  Effect.map(
+    ServerRuntime.make(server),
+    (runtime) => (options) =>
+      Effect.gen(function* () {
+        const { client, server: end } = yield* InMemory.link
+        const peer = yield* ServerPeer.open(runtime, end)
+        yield* Effect.forkScoped(Effect.ignore(end.run((message) => peer.receive(message, end))), {
+          startImmediately: true
+        })
+        return yield* over(client, options)
+      })
   )
 
 /** A client of a server of its own. */
-export const open = <R>(
-  server: McpServer<R>,
-  options?: Options
-): Effect.Effect<RawClient, never, R | Scope.Scope> => Effect.flatMap(serve(server), (connect) => connect(options))
+export const open = <R>(server: McpServer<R>, options?: Options): Effect.Effect<RawClient, never, R | Scope.Scope> =>
+  Effect.flatMap(serve(server), (connect) => connect(options))
 
 /** The failure of an exit, squashed, for tests that look at why. */
 export const failureOf = <A, E>(exit: Exit.Exit<A, E>): unknown =>

@@ -88,7 +88,9 @@ export class Reply {
   get nextMessage(): Effect.Effect<Json | undefined> {
     return Effect.flatMap(this.nextEvent, (event) => {
       if (event === undefined) return Effect.undefined
-      return event.data === undefined || event.data === "" ? this.nextMessage : Effect.succeed(JSON.parse(event.data) as Json)
+      return event.data === undefined || event.data === ""
+        ? this.nextMessage
+        : Effect.succeed(JSON.parse(event.data) as Json)
     })
   }
 
@@ -159,7 +161,9 @@ export class RawHttp {
   /** Any request. Interrupting it, or closing the scope, hangs up. */
   fetch(method: string, options: Options = {}): Effect.Effect<Reply, never, Scope.Scope> {
     const controller = new AbortController()
-    const headers = Object.entries(options.headers ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    const headers = Object.entries(options.headers ?? {}).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined
+    )
     const url = new URL(options.path ?? "", this.url)
     const init = {
       method,
@@ -224,7 +228,12 @@ export class RawHttp {
   /** Opens the stream of the session. */
   listen(headers: Options["headers"] = {}): Effect.Effect<Reply, never, Scope.Scope> {
     return this.fetch("GET", {
-      headers: { accept: "text/event-stream", "mcp-session-id": this.session, "mcp-protocol-version": legacy, ...headers }
+      headers: {
+        accept: "text/event-stream",
+        "mcp-session-id": this.session,
+        "mcp-protocol-version": legacy,
+        ...headers
+      }
     })
   }
 

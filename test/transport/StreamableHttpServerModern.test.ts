@@ -125,8 +125,8 @@ describe("headers that mirror the body", () => {
       const seen: Array<unknown> = []
       const Place = Tool.make("place", {
         input: Schema.Struct({
-          region: Schema.optionalKey(Schema.NullOr(Schema.String.annotate({ "x-mcp-header": "Region" } as object))),
-          count: Schema.optionalKey(Schema.Int.annotate({ "x-mcp-header": "Count" } as object))
+          region: Schema.optionalKey(Schema.String.annotate({ "x-mcp-header": "Region" })),
+          count: Schema.optionalKey(Schema.Int.annotate({ "x-mcp-header": "Count" }))
         })
       })
       const server = McpServer.make({
@@ -141,7 +141,8 @@ describe("headers that mirror the body", () => {
         [{ count: 42 }, {}],
         [{ count: 42 }, { "mcp-param-count": "43" }],
         [{ count: 42 }, { "mcp-param-count": "forty-two" }],
-        [{ count: 42 }, { "mcp-param-count": "=?base64?!?=" }]
+        [{ count: 42 }, { "mcp-param-count": "=?base64?!?=" }],
+        [{ region: "é" }, { "mcp-param-region": `=?base64?${btoa("e")}?=` }]
       ] as const) {
         expect(yield* call(args, headers)).toEqual([400, -32020])
       }
@@ -150,11 +151,12 @@ describe("headers that mirror the body", () => {
         [{}, {}],
         [{ count: 42 }, { "mcp-param-count": "42" }],
         [{ count: 42 }, { "mcp-param-count": "42.0" }],
-        [{ count: 42 }, { "mcp-param-count": `=?base64?${btoa("42")}?=` }]
+        [{ count: 42 }, { "mcp-param-count": `=?base64?${btoa("42")}?=` }],
+        [{ region: "é" }, { "mcp-param-region": `=?base64?${Buffer.from("é").toString("base64")}?=` }]
       ] as const) {
         expect(yield* call(args, headers)).toEqual([200, undefined])
       }
-      expect(seen).toHaveLength(4)
+      expect(seen).toHaveLength(5)
     })
   )
 })
@@ -232,6 +234,9 @@ describe("listen streams", () => {
         yield* stream.hangUp
       })
     )
+
+    // An application with a route decides itself when its connections are closed, before its layers are.
+    if (host.name === "layerRoute") continue
 
     it.effect(`[BUG-127] end with their result at shutdown (${host.name})`, () =>
       Effect.gen(function* () {

@@ -33,7 +33,7 @@ export interface Options {
   readonly host: Host
   readonly headers: Headers
   readonly principal: Principal | undefined
-  /** The status of an answer that is a JSON body. */
+  /** The status of one answer that is a JSON body. */
   readonly status: (answer: JsonRpc.Response) => number
   /** Headers of the response, whatever its form. */
   readonly responseHeaders?: { readonly [name: string]: string } | undefined
@@ -102,12 +102,14 @@ export class Exchange implements Outlet {
     })
   }
 
-  readonly send = (message: JsonRpc.Message): Effect.Effect<void> => Effect.suspend(() => this.sendUnsafe(message))
+  readonly send = (message: JsonRpc.Outgoing): Effect.Effect<void> => Effect.suspend(() => this.sendUnsafe(message))
 
-  readonly sendUnsafe = (message: JsonRpc.Message): Effect.Effect<void> => {
+  readonly sendUnsafe = (message: JsonRpc.Outgoing): Effect.Effect<void> => {
     // Whoever left before the first byte has no event to resume from, so there is nobody to keep this for.
     if (this.#done || this.#abandoned) return Effect.void
-    const isAnswer = JsonRpc.isResponse(message)
+    // An array is the answers to a batch, all of them.
+    const isBatch = JsonRpc.isBatch(message)
+    const isAnswer = isBatch || JsonRpc.isResponse(message)
     if (isAnswer) {
       this.#done = true
       this.#options.host.settled()
@@ -118,7 +120,7 @@ export class Exchange implements Outlet {
     }
     return Effect.andThen(
       this.#open(),
-      Effect.suspend(() => this.#write(message, isAnswer))
+      Effect.suspend(() => (isBatch ? this.#writeAll(message) : this.#write(message, isAnswer)))
     )
   }
 
@@ -150,11 +152,18 @@ export class Exchange implements Outlet {
     this.#options.onGone()
   }
 
-  #respondWithJson(answer: JsonRpc.Response): void {
+  #respondWithJson(answer: JsonRpc.Response | ReadonlyArray<JsonRpc.Message>): void {
     this.#respond?.({
-      status: this.#options.status(answer),
+      status: JsonRpc.isBatch(answer) ? 200 : this.#options.status(answer),
       headers: { ...this.#options.responseHeaders, "content-type": "application/json" },
       body: JsonRpc.stringify(answer)
+    })
+  }
+
+  // An event for each answer, since not every client reads arrays in events (HTTP-08 leaves the choice).
+  #writeAll(answers: ReadonlyArray<JsonRpc.Message>): Effect.Effect<void> {
+    return Effect.forEach(answers, (answer, index) => this.#write(answer, index === answers.length - 1), {
+      discard: true
     })
   }
 

@@ -68,6 +68,9 @@ const sessionIdOf = (url: string): string | undefined => {
   return query === -1 ? undefined : (new URLSearchParams(url.slice(query)).get("sessionId") ?? undefined)
 }
 
+const isOwedAnAnswer = (message: JsonRpc.Incoming): boolean =>
+  message instanceof JsonRpc.Batch ? message.messages.some(JsonRpc.needsAnswer) : JsonRpc.isRequest(message)
+
 /** A client that listens to its stream. */
 class SseSession {
   readonly id = Base64Url.encode(SecureRandom.randomBytesUnsafe(24))
@@ -84,7 +87,7 @@ class SseSession {
     this.stream = makeEventStream(() => onGone(this))
   }
 
-  readonly send = (message: JsonRpc.Message): Effect.Effect<void, McpError> =>
+  readonly send = (message: JsonRpc.Outgoing): Effect.Effect<void, McpError> =>
     this.stream.isOpen
       ? this.stream.write(Sse.encode({ data: JsonRpc.stringify(message) }))
       : Effect.fail(McpError.closed("The client has closed its event stream"))
@@ -166,17 +169,17 @@ export class HttpSse {
   }
 
   /** Where what belongs to one message goes: to the stream, but with the context of its own request (BUG-69). */
-  #outlet(session: SseSession, { headers, principal }: HttpRequest, message: JsonRpc.Message): Outlet {
-    if (!JsonRpc.isRequest(message)) return { send: session.send, headers, principal }
+  #outlet(session: SseSession, { headers, principal }: HttpRequest, message: JsonRpc.Incoming): Outlet {
+    if (!isOwedAnAnswer(message)) return { send: session.send, headers, principal }
     const { host } = this.#settings
     const settle = () => {
       if (session.unsettled.delete(settle)) host.settled()
     }
     host.begun()
     session.unsettled.add(settle)
-    const sendUnsafe = (answer: JsonRpc.Message) => {
+    const sendUnsafe = (answer: JsonRpc.Outgoing) => {
       const sent = session.send(answer)
-      if (JsonRpc.isResponse(answer)) settle()
+      if (Array.isArray(answer) || JsonRpc.isResponse(answer)) settle()
       return sent
     }
     return {

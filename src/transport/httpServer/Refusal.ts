@@ -21,6 +21,8 @@ export const parseError = (message: string): JsonRpc.ErrorObject => ({ code: Err
 
 export const headerMismatch = (message: string): JsonRpc.ErrorObject => ({ code: ErrorCode.HeaderMismatch, message })
 
+export const noBatches = invalidRequest("Batches are not part of this revision: send one message at a time")
+
 export const missingSession = invalidRequest('Mcp-Session-Id header is missing; send "initialize" first')
 
 export const unknownSession = invalidRequest('There is no such session; send "initialize" to open a new one')

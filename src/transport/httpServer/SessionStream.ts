@@ -52,7 +52,7 @@ export class SessionStream {
   }
 
   /** Stores a message and sends it if a connection is there. `last` ends the stream. */
-  send(message: JsonRpc.Message, last = false): Effect.Effect<void> {
+  send(message: JsonRpc.Outgoing, last = false): Effect.Effect<void> {
     const text = JsonRpc.stringify(message)
     return this.#turn.withPermit(
       Effect.flatMap(this.#owner.store.append(this.#owner.id, this.id, text), (sequence) => {

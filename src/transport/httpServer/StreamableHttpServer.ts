@@ -148,11 +148,15 @@ class Server<R> implements StreamableHttpServer {
 
   readonly handle = (request: HttpRequest): Effect.Effect<HttpResponse> => {
     const { headers } = request
-    const refused = this.#guard.refuse(headers)
-    if (refused !== undefined) return Effect.succeed(Refusal.response(403, Refusal.invalidRequest(refused)))
-    if (this.#closing) return Effect.succeed(Refusal.shuttingDown)
     const cors = this.#guard.corsHeaders(headers)
-    const response = this.#sse?.route(request) ?? this.#route(request)
+    const refused = this.#guard.refuse(headers)
+    const response =
+      refused !== undefined
+        ? Effect.succeed(Refusal.response(403, Refusal.invalidRequest(refused)))
+        : this.#closing
+          ? Effect.succeed(Refusal.shuttingDown)
+          : (this.#sse?.route(request) ?? this.#route(request))
+    // A page of an allowed origin may read refusals too.
     if (cors === undefined) return response
     return Effect.map(response, (plain) => ({ ...plain, headers: { ...plain.headers, ...cors } }))
   }
@@ -204,6 +208,11 @@ class Server<R> implements StreamableHttpServer {
   #message(request: HttpRequest, message: JsonRpc.Incoming): Effect.Effect<HttpResponse> {
     if (message instanceof JsonRpc.Malformed) return Effect.succeed(Refusal.response(400, message.error, message.id))
     const version = request.headers["mcp-protocol-version"]
+    if (message instanceof JsonRpc.Batch) {
+      return this.#endpoint.legacy.length === 0 || this.#isModernVersion(version)
+        ? Effect.succeed(Refusal.response(400, Refusal.noBatches))
+        : this.#legacy(request, message)
+    }
     if (this.#endpoint.legacy.length === 0 && version === undefined) {
       return Effect.succeed(Refusal.withoutVersion(message, this.#endpoint.modern))
     }
@@ -271,12 +280,19 @@ class Server<R> implements StreamableHttpServer {
     })
   }
 
-  #legacy(request: HttpRequest, message: JsonRpc.Message): Effect.Effect<HttpResponse> {
+  #legacy(request: HttpRequest, message: JsonRpc.Message | JsonRpc.Batch): Effect.Effect<HttpResponse> {
+    const { headers, principal } = request
     const session = this.#session(request, JsonRpc.isRequest(message) ? message.id : undefined)
     if (!isSession(session)) return Effect.succeed(session)
-    if (JsonRpc.isRequest(message)) return this.#exchange(request, message, session)
-    const outlet = { send: () => Effect.void, headers: request.headers, principal: request.principal }
-    return Effect.as(session.peer.receive(message, outlet), accepted)
+    if (JsonRpc.needsAnswer(message)) return this.#exchange(request, message, session)
+    let refusal: JsonRpc.ErrorObject | undefined
+    const send = (answer: JsonRpc.Outgoing) =>
+      Effect.sync(() => {
+        if ("error" in answer) refusal = answer.error
+      })
+    return Effect.map(session.peer.receive(message, { send, headers, principal }), () =>
+      refusal === undefined ? accepted : Refusal.response(400, refusal)
+    )
   }
 
   /** The session that a request names, or why it can't go on. */
@@ -292,7 +308,7 @@ class Server<R> implements StreamableHttpServer {
 
   #exchange(
     request: HttpRequest,
-    message: JsonRpc.Request,
+    message: JsonRpc.Message | JsonRpc.Batch,
     session: HttpSession,
     responseHeaders?: { readonly [name: string]: string }
   ): Effect.Effect<HttpResponse> {
@@ -300,7 +316,8 @@ class Server<R> implements StreamableHttpServer {
       host: this.#host,
       headers: request.headers,
       principal: request.principal,
-      status: () => 200,
+      // A batch that is refused as a whole never got as far as its requests.
+      status: (answer) => (answer.id === undefined ? 400 : 200),
       responseHeaders,
       sessionStream: () => {
         session.prune(64)

@@ -1,0 +1,88 @@
+/**
+ * Runs the matrix: our client against our server, in every revision, over every transport, and prints what works.
+ *
+ *     npm run matrix                                            all cells
+ *     npm run matrix -- --transport stdio --revision 2025-03-26    some of them
+ *
+ * Exits with 1 when anything fails.
+ */
+import { Cause, Effect, Exit } from "effect"
+import { parseArgs } from "node:util"
+import { type Cell, runCell } from "./cell.ts"
+import { isIn, revisions, scenarios } from "./scenarios.ts"
+import { ways } from "./transports.ts"
+
+const { values: options } = parseArgs({ options: { transport: { type: "string" }, revision: { type: "string" } } })
+
+const isWanted = (name: string, wanted: string | undefined) => wanted === undefined || name === wanted
+const chosenWays = ways({ nodeFlags: process.execArgv }).filter(({ name }) => isWanted(name, options.transport))
+const chosenRevisions = revisions.filter((revision) => isWanted(revision, options.revision))
+
+const print = (rows: ReadonlyArray<ReadonlyArray<string>>): void => {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  for (const row of rows)
+    console.log(
+      row
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd()
+    )
+}
+
+/** A cell that could not even be opened has failed in everything. */
+const openedOrNot = (exit: Exit.Exit<Cell, unknown>): Cell =>
+  Exit.isSuccess(exit)
+    ? exit.value
+    : new Map(scenarios.map(({ name }) => [name, { _tag: "Failed", why: Cause.pretty(exit.cause) }]))
+
+const summary = (cell: Cell | undefined): string => {
+  if (cell === undefined) return "not in it"
+  const outcomes = [...cell.values()]
+  const failed = outcomes.filter(({ _tag }) => _tag === "Failed").length
+  const unsupported = outcomes.filter(({ _tag }) => _tag === "Unsupported").length
+  return `${outcomes.length - failed}/${outcomes.length}${unsupported > 0 ? ` (${unsupported} U)` : ""}`
+}
+
+const verdict = (name: string, cells: ReadonlyArray<Cell | undefined>): string => {
+  const outcomes = cells.flatMap((cell) => cell?.get(name)?._tag ?? [])
+  if (outcomes.length === 0) return "not run"
+  return outcomes.includes("Failed") ? "FAILED" : outcomes.includes("Unsupported") ? "U" : "ok"
+}
+
+const main = Effect.gen(function* () {
+  const grid = yield* Effect.forEach(chosenWays, (way) =>
+    Effect.forEach(chosenRevisions, (revision) =>
+      isIn(revision, way) ? Effect.map(Effect.exit(runCell(way, revision)), openedOrNot) : Effect.undefined
+    )
+  )
+  print([
+    ["transport", ...chosenRevisions],
+    ...chosenWays.map(({ name }, row) => [name, ...(grid[row] ?? []).map(summary)])
+  ])
+  console.log("")
+  print([
+    ["scenario", ...chosenRevisions],
+    ...scenarios.map(({ name }) => [
+      name,
+      ...chosenRevisions.map((_, column) =>
+        verdict(
+          name,
+          grid.map((row) => row[column])
+        )
+      )
+    ])
+  ])
+  console.log("\nU: the revision has no such thing; the attempt is a typed Unsupported and nothing is sent")
+
+  const failures = chosenWays.flatMap((way, row) =>
+    chosenRevisions.flatMap((revision, column) =>
+      [...(grid[row]?.[column] ?? [])].flatMap(([name, outcome]) =>
+        outcome._tag === "Failed" ? [`\n${way.name}, ${revision}, ${name}: ${outcome.why}`] : []
+      )
+    )
+  )
+  for (const failure of failures) console.log(failure)
+  return failures.length === 0 && grid.length > 0 && chosenRevisions.length > 0
+})
+
+process.exitCode = (await Effect.runPromise(main)) ? 0 : 1

@@ -11,11 +11,16 @@ export interface Response {
   readonly body: string
 }
 
+/** Milliseconds without use after which a connection is not trusted any more. */
+const patience = 2000
+
 const endOfHead = Buffer.from("\r\n\r\n")
 const endOfLine = Buffer.from("\r\n")
 
 export class HttpConnection {
-  readonly #socket: Net.Socket
+  readonly #port: number
+  #socket: Net.Socket
+  #usedAt = performance.now()
   #buffer: Buffer = Buffer.alloc(0)
   #head: string | undefined
   /** Bytes of the body that are still to come; -1 when it is in chunks. */
@@ -26,21 +31,40 @@ export class HttpConnection {
   #onError: ((error: Error) => void) | undefined
 
   constructor(port: number) {
-    this.#socket = Net.connect({ port, host: "127.0.0.1", noDelay: true })
-    this.#socket.on("data", (chunk) => this.#receive(chunk))
-    this.#socket.on("error", (error) => this.#onError?.(error))
-    this.#socket.on("close", () => this.#onError?.(new Error("The server has closed the connection")))
+    this.#port = port
+    this.#socket = this.#connect()
+  }
+
+  #connect(): Net.Socket {
+    const socket = Net.connect({ port: this.#port, host: "127.0.0.1", noDelay: true })
+    socket.on("data", (chunk) => this.#receive(chunk))
+    socket.on("error", (error) => this.#onError?.(error))
+    socket.on("close", () => {
+      if (socket === this.#socket) this.#onError?.(new Error("The server has closed the connection"))
+    })
+    return socket
+  }
+
+  /** Connects anew after a pause: servers close a connection that has idled for some seconds. */
+  refresh(): void {
+    if (performance.now() - this.#usedAt < patience && !this.#socket.destroyed) return
+    const old = this.#socket
+    this.#socket = this.#connect()
+    this.#usedAt = performance.now()
+    old.destroy()
   }
 
   /** Sends a request, and calls back when its whole response is there. */
   send(bytes: string, keepBody: boolean, onResponse: (response: Response) => void): void {
     this.#body = keepBody ? [] : undefined
     this.#onResponse = onResponse
+    this.#usedAt = performance.now()
     this.#socket.write(bytes, "latin1")
   }
 
   request(bytes: string): Promise<Response> {
     return new Promise((resolve, reject) => {
+      this.refresh()
       this.#onError = reject
       this.send(bytes, true, resolve)
     })

@@ -89,6 +89,7 @@ let lastId = firstId
 
 const run = (lanes: ReadonlyArray<Lane>, milliseconds: number): Promise<Sample> =>
   new Promise((resolve, reject) => {
+    for (const { connection } of lanes) connection.refresh()
     const stopwatch = new Stopwatch()
     const started = performance.now()
     let busy = lanes.length

@@ -19,6 +19,7 @@ import type {
   ResourceTemplate,
   Tool as ToolDescription
 } from "../protocol/index.ts"
+import type * as Batch from "./Batch.ts"
 import type { Change, ChangeFilter } from "./Changes.ts"
 import type { RequestOptions } from "./Conversation.ts"
 import type { ServerNotification } from "./Notifications.ts"
@@ -60,6 +61,30 @@ export interface Client {
    * listed; for this the tools are listed once when they have not been. A result with `isError` is a `ToolFailure`.
    */
   readonly callTool: (name: string, args?: Members, options?: RequestOptions) => Effect.Effect<CallToolResult, McpError>
+
+  /**
+   * Runs calls at the same time, and tells how each of them ended: one that fails does not disturb the others.
+   * Interrupting it interrupts all.
+   *
+   * With a server of 2025-03-26, the requests that they make before any of them has to wait go out as one JSON-RPC batch
+   * (BASE-14). Other revisions have no batches, and every request is sent by itself.
+   *
+   * @example
+   * ```ts
+   * import { Effect, Result } from "effect"
+   * import { McpClient } from "mcp-effect"
+   *
+   * const program = Effect.gen(function* () {
+   *   const client = yield* McpClient.McpClient
+   *   const [sum, text] = yield* client.batch([client.callTool("add", { a: 1, b: 2 }), client.readResource("file:///a")])
+   *   if (Result.isSuccess(sum)) yield* Effect.log(sum.success.content)
+   *   if (Result.isFailure(text)) yield* Effect.log(text.failure.message)
+   * })
+   * ```
+   */
+  readonly batch: <const C extends Batch.Calls>(
+    calls: C
+  ) => Effect.Effect<Batch.Results<C>, never, Effect.Services<C[number]>>
 
   /** All tools, page by page. Those with an invalid `x-mcp-header` are left out, with a warning (HDR-11). */
   readonly listTools: Stream.Stream<ToolDescription, McpError>

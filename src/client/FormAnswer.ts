@@ -7,20 +7,27 @@ import { Effect } from "effect"
 import { compileValidator } from "../protocol/JsonSchemaValidator.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { without } from "../revision/Rewrite.ts"
+import type { Refuse } from "../revision/Spelling.ts"
 import type { ElicitContentValue, ElicitationSchema, ElicitResult } from "../protocol/index.ts"
 
 /** Only an accepted form has content. */
 export const withoutContent = (answer: ElicitResult): ElicitResult => without(answer, ["content"])
 
-/** Fills in the defaults of what an accepted form leaves out; fails with `DecodeFailure` when it still does not fit. */
+/**
+ * Fills in the defaults of what an accepted form leaves out; fails with `DecodeFailure` when it still does not fit.
+ * Defaults that the revision in use can't carry, as `refuse` says, are left out: servers send forms that are newer than
+ * the revision they agreed to.
+ */
 export const complete = Effect.fnUntraced(function* (
   form: ElicitationSchema,
-  answer: ElicitResult
+  answer: ElicitResult,
+  refuse: Refuse<ElicitResult> | undefined
 ): Effect.fn.Return<ElicitResult, McpError> {
   if (answer.action !== "accept") return withoutContent(answer)
   const content: { [field: string]: ElicitContentValue } = {}
   for (const [field, { default: value }] of Object.entries(form.properties)) {
-    if (value !== undefined) content[field] = value
+    if (value === undefined || refuse?.({ ...answer, content: { [field]: value } }) !== undefined) continue
+    content[field] = value
   }
   Object.assign(content, answer.content)
   const validate = yield* compileValidator(form)

@@ -7,6 +7,7 @@ import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import type { McpError } from "../protocol/McpError.ts"
 import { newestLegacy } from "../revision/Revisions.ts"
 import type { ClientTransport } from "../transport/Transport.ts"
+import { run as runBatch } from "./Batch.ts"
 import type { Client } from "./Client.ts"
 import { Conversation } from "./Conversation.ts"
 import type { Handlers } from "./Handlers.ts"
@@ -141,6 +142,7 @@ const open = Effect.fnUntraced(function* (
     stream: (tool, input, options = {}) =>
       events(notifications, options, (withEvents) => tools.call(tool, input, withEvents)),
     callTool: tools.callTool,
+    batch: (calls) => runBatch(conversation, calls),
     listTools: reading.listTools,
     listResources: reading.listResources,
     listResourceTemplates: reading.listResourceTemplates,

@@ -14,6 +14,7 @@ import type {
   ListRootsResult
 } from "../protocol/index.ts"
 import { findRequest, type Revision } from "../revision/Revision.ts"
+import type { Refuse } from "../revision/Spelling.ts"
 import * as FormAnswer from "./FormAnswer.ts"
 import type { Handlers } from "./Handlers.ts"
 import { toolResultProblem } from "../protocol/SamplingMessages.ts"
@@ -56,7 +57,7 @@ export class PeerRequests {
     }
     // The codec of this method has read the params.
     const question = { method, params: params.success } as InputRequest
-    return this.answer(question).pipe(
+    return this.answer(question, codec.result.refuse).pipe(
       Effect.flatMap((result) => {
         const refusal = codec.result.refuse?.(result)
         return refusal === undefined
@@ -67,13 +68,14 @@ export class PeerRequests {
     )
   }
 
-  /** Answers a question. */
+  /** Answers a question. `refuse` tells what the revision in use can't say in an answer. */
   answer(
-    question: InputRequest
+    question: InputRequest,
+    refuse?: Refuse<ElicitResult>
   ): Effect.Effect<ElicitResult | CreateMessageResult | ListRootsResult, McpError | Undeclared> {
     switch (question.method) {
       case "elicitation/create":
-        return this.#elicit(question.params)
+        return this.#elicit(question.params, refuse)
       case "sampling/createMessage":
         return this.#sample(question.params)
       case "roots/list":
@@ -87,12 +89,15 @@ export class PeerRequests {
     return (method === "roots/list" ? roots : sample) !== undefined
   }
 
-  #elicit(params: ElicitRequestParams): Effect.Effect<ElicitResult, McpError | Undeclared> {
+  #elicit(
+    params: ElicitRequestParams,
+    refuse: Refuse<ElicitResult> | undefined
+  ): Effect.Effect<ElicitResult, McpError | Undeclared> {
     const { elicit, elicitUrl } = this.#handlers
     if (params.mode === "url") {
       if (elicitUrl !== undefined) return Effect.map(elicitUrl(params), FormAnswer.withoutContent)
     } else if (elicit !== undefined) {
-      return Effect.flatMap(elicit(params), (answer) => FormAnswer.complete(params.requestedSchema, answer))
+      return Effect.flatMap(elicit(params), (answer) => FormAnswer.complete(params.requestedSchema, answer, refuse))
     }
     return Effect.fail(
       elicit === undefined && elicitUrl === undefined

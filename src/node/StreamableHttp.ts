@@ -50,26 +50,38 @@ export const layerNode = <R>(
   server: McpServer<R>,
   options: NodeOptions
 ): Layer.Layer<Listening, McpError, Exclude<R, Scope.Scope>> =>
-  Layer.effect(
+  Layer.effect(Listening, host(make(server, options), options)) as Layer.Layer<
     Listening,
-    Effect.gen(function* () {
-      const node = NodeHttp.createServer()
-      // Closed last: whoever is still being answered keeps the connection until then.
-      yield* Effect.addFinalizer(() => close(node))
-      const http = yield* make(server, options)
-      const run = Effect.runForkWith(yield* Effect.context<never>())
-      const path = options.path ?? "/mcp"
-      node.on("request", (request: NodeHttp.IncomingMessage, response: NodeHttp.ServerResponse) => {
-        if (isAt(path, request.url) || http.paths.some((other) => isAt(other, request.url)))
-          serve(http, run, request, response)
-        else run(write(response, notFound))
-      })
-      yield* listen(node, options)
-      const { address, port } = node.address() as AddressInfo
-      const host = address.includes(":") ? `[${address}]` : address
-      return { url: `http://${host}:${port}${path}`, port }
+    McpError,
+    Exclude<R, Scope.Scope>
+  >
+
+/**
+ * Serves requests and responses on `node:http`, whatever answers them.
+ *
+ * @internal
+ */
+export const host = <R>(
+  making: Effect.Effect<StreamableHttpServer, never, R>,
+  options: NodeOptions
+): Effect.Effect<Listening["Service"], McpError, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    const node = NodeHttp.createServer()
+    // Closed last: whoever is still being answered keeps the connection until then.
+    yield* Effect.addFinalizer(() => close(node))
+    const http = yield* making
+    const run = Effect.runForkWith(yield* Effect.context<never>())
+    const path = options.path ?? "/mcp"
+    node.on("request", (request: NodeHttp.IncomingMessage, response: NodeHttp.ServerResponse) => {
+      const { url } = request
+      if (isAt(path, url) || http.paths.some((other) => isAt(other, url))) serve(http, run, request, response)
+      else run(write(response, notFound))
     })
-  ) as Layer.Layer<Listening, McpError, Exclude<R, Scope.Scope>>
+    yield* listen(node, options)
+    const { address, port } = node.address() as AddressInfo
+    const hostname = address.includes(":") ? `[${address}]` : address
+    return { url: `http://${hostname}:${port}${path}`, port }
+  })
 
 /**
  * Connects to the server behind a URL, with Node's HTTP client. Any other `HttpClient` goes with `layerClient` of

@@ -4,6 +4,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic
  */
 import { Predicate } from "effect"
+import { defaultMaximumDepth, isDeeper } from "./JsonDepth.ts"
 
 /** An id as the peer sent it: a string or an integer, never `null` (BASE-02, BASE-03). */
 export type RequestId = string | number
@@ -187,12 +188,16 @@ const classifyMessage = (value: unknown): Message | Malformed => {
   if (message.jsonrpc !== "2.0") return invalid('"jsonrpc" must be "2.0"', message.id, isAnswer)
   if (isAnswer) return classifyResponse(message)
   if (typeof message.method !== "string") return invalid('"method" must be a string', message.id)
+  // What JSON-RPC wants left out, programs in some languages spell as null.
+  if (message.params === null) return classifyMessage(withoutParams(message))
   if (message.params !== undefined && !Predicate.isObject(message.params)) {
     return invalid('"params" must be an object', message.id)
   }
   if ("id" in message && !isRequestId(message.id)) return invalid('"id" must be a string or an integer')
   return message as unknown as Request | Notification
 }
+
+const withoutParams = ({ params: _params, ...message }: Members): Members => message
 
 const classifyResponse = (message: Members): Response | Malformed => {
   const { error: failure, id, result: success } = message
@@ -215,15 +220,20 @@ const classifyResponse = (message: Members): Response | Malformed => {
   return message as unknown as ErrorResponse
 }
 
-/** Reads text as a message. Never throws. */
-export const parse = (text: string): Incoming => {
+/** Reads text as a message. Never throws. What nests deeper than `maximumDepth`, by default 128 levels, is none. */
+export const parse = (text: string, maximumDepth: number = defaultMaximumDepth): Incoming => {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     return new Malformed({ code: ErrorCode.ParseError, message: "Parse error: the message is not JSON" })
   }
-  return classify(value)
+  return isDeeper(text, value, maximumDepth) ? tooDeep(value, maximumDepth) : classify(value)
+}
+
+const tooDeep = (value: unknown, maximum: number): Malformed => {
+  const message = `The message nests deeper than ${maximum} levels`
+  return Predicate.isObject(value) ? invalid(message, (value as Members).id, !("method" in value)) : invalid(message)
 }
 
 /** Writes a message, or an array of them, as one line of JSON, without the line end. */

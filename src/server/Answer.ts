@@ -56,7 +56,7 @@ export const perform = <R>(
   const call = callContext(runtime, request, asker, outlet, sender.send)
   const scope = Scope.makeUnsafe()
   const context = Context.add(Context.add(runtime.services, CallContext, call), Scope.Scope, scope)
-  const handler = through(runtime, run, request.method, params)
+  const handler = Work.attempt(() => through(runtime, run, request.method, params))
   const logged =
     call.logLevel === undefined || !needsMore(runtime.services, call.logLevel)
       ? handler

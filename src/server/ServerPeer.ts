@@ -48,6 +48,11 @@ export class ServerPeer<R> {
     return this.#session.inFlight
   }
 
+  /** How many requests of this side wait for an answer. */
+  get waiting(): number {
+    return this.#session.waiting
+  }
+
   /** Takes a message. The effect ends when the next one may be read. */
   receive(message: JsonRpc.Incoming, outlet: Outlet): Effect.Effect<void> {
     return this.#session.receive(message, outlet)

@@ -38,6 +38,8 @@ export class BatchOutlet implements Outlet {
 
   readonly sendUnsafe = (message: JsonRpc.Outgoing, options?: SendOptions): Effect.Effect<void, McpError> => {
     if (!JsonRpc.isResponse(message)) return sendNow(this.#outlet, message, options)
+    // A result that has no JSON must not take the others along.
+    JsonRpc.stringify(message)
     this.#answers.push(message)
     return --this.#owed === 0 ? sendNow(this.#outlet, this.#answers) : Effect.void
   }

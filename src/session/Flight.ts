@@ -5,7 +5,7 @@ import { Cause, Effect, Exit, type Fiber } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { type McpError, toErrorObject } from "../protocol/McpError.ts"
 import { type Outlet, sendNow } from "../transport/Transport.ts"
-import type { Outcome, Work } from "./Work.ts"
+import { attempt, type Outcome, type Work } from "./Work.ts"
 
 /** Who keeps track of flights. */
 export interface Tower {
@@ -83,7 +83,11 @@ export class Flight {
   #worked(outcome: Outcome): void {
     const { after } = this.#work
     if (after === undefined) this.#reply(outcome)
-    else this.#follow(after(outcome), (last) => this.#reply(last))
+    else
+      this.#follow(
+        attempt(() => after(outcome)),
+        (last) => this.#reply(last)
+      )
   }
 
   #reply(outcome: Outcome): void {
@@ -95,15 +99,22 @@ export class Flight {
     if (Exit.isSuccess(outcome)) return this.#send(JsonRpc.result(id, outcome.value))
     const failure = failureOf(outcome.cause)
     if (failure !== undefined) return this.#send(JsonRpc.error(id, toErrorObject(failure)))
-    // The operator learns why; the peer only that it was not its fault.
-    const message = `The handler of ${this.#request.method} failed unexpectedly`
-    Effect.runForkWith(this.#work.context)(Effect.logError(message, outcome.cause))
-    this.#send(JsonRpc.error(id, { code: JsonRpc.ErrorCode.InternalError, message: "Internal error" }))
+    this.#broken("failed unexpectedly", outcome.cause)
+  }
+
+  // The operator learns why; the peer only that it was not its fault.
+  #broken(how: string, cause: Cause.Cause<unknown>): void {
+    const message = `The handler of ${this.#request.method} ${how}`
+    Effect.runForkWith(this.#work.context)(Effect.logError(message, cause))
+    const { InternalError } = JsonRpc.ErrorCode
+    this.#send(JsonRpc.error(this.#request.id, { code: InternalError, message: "Internal error" }))
   }
 
   #send(answer: JsonRpc.Response): void {
-    const sending = sendNow(this.#outlet, answer)
+    const sending = attempt(() => sendNow(this.#outlet, answer))
     if (sending === Effect.void) return this.#land()
+    if ("result" in answer && isDefect(sending))
+      return this.#broken("gave what can't be written as JSON", sending.cause)
     this.#replying = true
     this.#tower.unread()
     // A peer that is gone needs no answer.
@@ -117,6 +128,9 @@ export class Flight {
     if (this.#waiting !== undefined) for (const resume of this.#waiting) resume()
   }
 }
+
+const isDefect = (effect: Effect.Effect<void, McpError>): effect is Exit.Failure<void, McpError> =>
+  Exit.isExit(effect) && Exit.isFailure(effect) && Cause.hasDies(effect.cause)
 
 /** The first declared failure of a cause. */
 export const failureOf = (cause: Cause.Cause<McpError>): McpError | undefined => {

@@ -206,11 +206,17 @@ export class Session<R = never> {
 
   #refuseBatch(batch: JsonRpc.Batch): JsonRpc.ErrorObject | undefined {
     if (this.#options.batches?.() !== true) {
-      return { code: JsonRpc.ErrorCode.InvalidRequest, message: "Batches are not allowed here: send one message at a time" }
+      return {
+        code: JsonRpc.ErrorCode.InvalidRequest,
+        message: "Batches are not allowed here: send one message at a time"
+      }
     }
     const { batchMessages } = this.#options.limits
     if (batch.size <= batchMessages) return undefined
-    return { code: JsonRpc.ErrorCode.LimitExceeded, message: `Too many messages in one batch: at most ${batchMessages}` }
+    return {
+      code: JsonRpc.ErrorCode.LimitExceeded,
+      message: `Too many messages in one batch: at most ${batchMessages}`
+    }
   }
 
   #notified(message: JsonRpc.Notification): Effect.Effect<void> {

@@ -31,6 +31,15 @@ export const make = <R>(
   // The services that the effect needs are in the context it is kept with.
   ({ effect, context, after }) as unknown as Work
 
+/** An effect that is still to be made, by code that may throw instead: then it is a defect like any other. */
+export const attempt = <A, E, R>(effect: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+  try {
+    return effect()
+  } catch (defect) {
+    return Exit.die(defect)
+  }
+}
+
 const isOutcome = (effect: Effect.Effect<JsonRpc.Members, McpError>): effect is Outcome => Exit.isExit(effect)
 
 /** The same work with another step after it. */

@@ -95,7 +95,10 @@ export const hostileValue = (fc: FastCheckModule, { depth, length }: Sizes): Fas
     { weight: 3, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
     { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 20 }) },
     { weight: 1, arbitrary: fc.nat({ max: length }).map((size) => "x".repeat(size)) },
-    { weight: 1, arbitrary: fc.tuple(fc.nat({ max: depth }), fc.boolean()).map(([deep, object]) => nested(deep, object)) },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(fc.nat({ max: depth }), fc.boolean()).map(([deep, object]) => nested(deep, object))
+    },
     { weight: 1, arbitrary: fc.nat({ max: length >> 3 }).map((size) => Array.from({ length: size }, () => 0)) }
   )
 
@@ -126,14 +129,15 @@ const changeAt = (
 ): unknown => {
   const [key, ...rest] = path
   if (key === undefined) return change(value)
-  if (Array.isArray(value)) return value.map((member, index) => (index === key ? changeAt(member, rest, change) : member))
-  return fromEntries(
-    Object.entries(value as object).map(([name, member]) => [name, name === key ? changeAt(member, rest, change) : member])
+  if (Array.isArray(value))
+    return value.map((member, index) => (index === key ? changeAt(member, rest, change) : member))
+  return Object.fromEntries(
+    Object.entries(value as object).map(([name, member]) => [
+      name,
+      name === key ? changeAt(member, rest, change) : member
+    ])
   )
 }
-
-/** As `Object.fromEntries`, where `__proto__` is a name like any other. */
-const fromEntries = (entries: ReadonlyArray<readonly [string, unknown]>): object => Object.fromEntries(entries)
 
 const isRecord = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Raw)
@@ -141,11 +145,11 @@ const isRecord = (value: unknown): value is object =>
 const without = (value: unknown, key: string | number): unknown =>
   Array.isArray(value)
     ? value.filter((_, index) => index !== key)
-    : fromEntries(Object.entries(value as object).filter(([name]) => name !== key))
+    : Object.fromEntries(Object.entries(value as object).filter(([name]) => name !== key))
 
 const renamed = (value: unknown, from: string | number, to: string): unknown =>
   isRecord(value)
-    ? fromEntries(Object.entries(value).map(([name, member]) => [name === from ? to : name, member]))
+    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name === from ? to : name, member]))
     : value
 
 /** A member that is there twice has to be written by hand. */
@@ -170,7 +174,11 @@ const apply = (root: unknown, { at, kind, name, value }: Edit): unknown => {
       return last === undefined ? root : changeAt(root, parent, (holder) => renamed(holder, last, name))
     case "add":
       return changeAt(root, place.path, (here) =>
-        isRecord(here) ? fromEntries([...Object.entries(here), [name, value]]) : Array.isArray(here) ? [...here, value] : value
+        isRecord(here)
+          ? Object.fromEntries([...Object.entries(here), [name, value]])
+          : Array.isArray(here)
+            ? [...here, value]
+            : value
       )
     case "repeat":
       return changeAt(root, place.path, (here) => repeated(here, name, value))

@@ -53,7 +53,10 @@ export const make = <S extends Schema.Constraint>(fc: FastCheckModule, schema: S
     }
 
     shrink(value: unknown): FastCheck.Stream<FastCheck.Value<unknown>> {
-      return fc.stream(simpler(value)).filter(accepts).map((json) => new fc.Value<unknown>(json, undefined))
+      return fc
+        .stream(simpler(value))
+        .filter(accepts)
+        .map((json) => new fc.Value<unknown>(json, undefined))
     }
   }
 

@@ -21,10 +21,12 @@ export const describeReply = (reply: Reply, detail: string): string =>
 export class HttpAnswers {
   readonly #session: HttpSession
   readonly #deliver: Deliver
+  readonly #maximumDepth: number | undefined
 
-  constructor(session: HttpSession, deliver: Deliver) {
+  constructor(session: HttpSession, deliver: Deliver, maximumDepth: number | undefined) {
     this.#session = session
     this.#deliver = deliver
+    this.#maximumDepth = maximumDepth
   }
 
   /** Hands up a response as the answers that it holds. `false` when it holds none. */
@@ -42,7 +44,7 @@ export class HttpAnswers {
   /** Hands up the answers that are the whole body. Fails when the body is anything else, or not all of them. */
   fromJson(asked: Asked, reply: Reply): Effect.Effect<void, McpError> {
     return Effect.flatMap(reply.text, (text) => {
-      const message = JsonRpc.parse(text)
+      const message = JsonRpc.parse(text, this.#maximumDepth)
       const handUp = this.#isBatch(message)
         ? this.#deliverBatch(asked, message)
         : JsonRpc.isResponse(message)
@@ -57,15 +59,12 @@ export class HttpAnswers {
   }
 
   /** Hands up what each event holds. `true` says that all of `asked` is answered, and nothing more is of interest. */
-  fromEvents(
-    asked: Asked | undefined,
-    arrival?: Arrival
-  ): (event: Sse.Event) => Effect.Effect<boolean, McpError> {
+  fromEvents(asked: Asked | undefined, arrival?: Arrival): (event: Sse.Event) => Effect.Effect<boolean, McpError> {
     return (event) => {
       if (arrival !== undefined) arrival.event = true
       if (event.data === "" || event.event !== "message") return Effect.succeed(false)
       if (arrival !== undefined) arrival.message = true
-      const message = JsonRpc.parse(event.data)
+      const message = JsonRpc.parse(event.data, this.#maximumDepth)
       if (asked === undefined) return Effect.as(this.#deliver(message), false)
       return Effect.map(this.#fromEvent(asked, message), () => asked.isAnswered)
     }

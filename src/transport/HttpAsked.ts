@@ -55,5 +55,5 @@ export class Asked {
 /** What a message, or an array of them, asks; `undefined` when it holds no request. */
 export const from = (message: JsonRpc.Outgoing): Asked | undefined => {
   const ids = (JsonRpc.isBatch(message) ? message : [message]).filter(JsonRpc.isRequest).map(({ id }) => id)
-  return ids.length === 0 ? undefined : new Asked(nameOf(message), ids)
+  return ids.length === 0 ? undefined : new Asked(JsonRpc.isBatch(message) ? "a batch" : nameOf(message), ids)
 }

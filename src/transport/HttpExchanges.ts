@@ -21,6 +21,7 @@ export interface HttpExchangesOptions {
   readonly deliver: Deliver
   readonly policy: HttpResumption.ReconnectPolicy
   readonly maxMessageBytes: number
+  readonly maxMessageDepth: number | undefined
   readonly answerTimeout: Duration.Input | undefined
   /** Sends an `initialize` that was refused over the transport before this one. `false` when the server lacks that too. */
   readonly fallBack: (initialize: JsonRpc.Request) => Effect.Effect<boolean, McpError>
@@ -58,7 +59,7 @@ export class HttpExchanges {
 
   constructor(options: HttpExchangesOptions) {
     this.#options = options
-    this.#answers = new HttpAnswers(this.#session, options.deliver)
+    this.#answers = new HttpAnswers(this.#session, options.deliver, options.maxMessageDepth)
     this.#replyOptions = { background: options.scope, maxMessageBytes: options.maxMessageBytes }
   }
 
@@ -160,7 +161,7 @@ export class HttpExchanges {
     }
     const isJson = reply.mediaType === "application/json"
     return Effect.flatMap(isJson ? reply.text : reply.excerpt, (text) => {
-      const body = isJson ? JsonRpc.parse(text) : undefined
+      const body = isJson ? JsonRpc.parse(text, this.#options.maxMessageDepth) : undefined
       const error = body !== undefined && JsonRpc.isResponse(body) && "error" in body ? body.error : undefined
       const refusal = Effect.suspend(() => {
         // Who is not let in has to know the status, whatever the body says.
@@ -204,11 +205,7 @@ export class HttpExchanges {
   }
 
   /** Opens an event stream with a GET and reads it to its end, or to the answers to `asked`. */
-  #get(
-    asked: Asked | undefined,
-    cursor: Cursor,
-    arrival: HttpResumption.Arrival
-  ): Effect.Effect<boolean, McpError> {
+  #get(asked: Asked | undefined, cursor: Cursor, arrival: HttpResumption.Arrival): Effect.Effect<boolean, McpError> {
     const sessionId = this.#session.id
     const headers: Record<string, string> = { ...this.#session.headers, accept: "text/event-stream" }
     if (cursor.lastEventId !== undefined) headers["last-event-id"] = cursor.lastEventId

@@ -25,6 +25,8 @@ export interface Options {
   readonly headers?: HttpEndpoint.HeaderSource | undefined
   /** Most bytes of one message. Default 16 MiB. */
   readonly maxMessageBytes?: number | undefined
+  /** How deeply a message may nest; a deeper one is not read. Default 128 levels. */
+  readonly maxMessageDepth?: number | undefined
   /** How long the server may take to accept one POST; then `send` fails with `Timeout`. Default: no limit here. */
   readonly answerTimeout?: Duration.Input | undefined
   /** How long the server may take until it names the URL to post to. Default 10 seconds. */
@@ -78,7 +80,7 @@ export const connect = Effect.fnUntraced(function* (
         return Effect.as(Deferred.complete(named, resolve(event.data, base)), false)
       }
       if (event.event !== "message" || event.data === "") return Effect.succeed(false)
-      const message = JsonRpc.parse(event.data)
+      const message = JsonRpc.parse(event.data, options.maxMessageDepth)
       learn(message)
       return Effect.as(deliveries.deliver(message), false)
     })

@@ -22,6 +22,8 @@ export interface Options {
    * Default: 16 MiB.
    */
   readonly maxMessageBytes?: number | undefined
+  /** How deeply a message may nest; a deeper one is reported as malformed (`-32600`). Default: 128 levels. */
+  readonly maxMessageDepth?: number | undefined
 }
 
 /** Turns chunks of bytes into messages. It has state: one decoder for one stream. */
@@ -84,17 +86,18 @@ const tooLong = (maxMessageBytes: number) =>
     message: `The message is longer than ${maxMessageBytes} bytes (maxMessageBytes)`
   })
 
-// JSON.parse takes a trailing carriage return for white space, so it needs no cutting.
-const readText = (line: string, into: Array<JsonRpc.Incoming>): void => {
-  if (!isBlank(line)) into.push(JsonRpc.parse(line))
-}
-
 /** Makes a decoder for one stream. */
 export const makeDecoder = (options?: Options): Decoder => {
   const maxMessageBytes = options?.maxMessageBytes ?? defaultMaxMessageBytes
+  const maxMessageDepth = options?.maxMessageDepth
   const utf8 = new TextDecoder("utf-8", { fatal: true })
   const partial = new Partial()
   let skipping = false
+
+  // JSON.parse takes a trailing carriage return for white space, so it needs no cutting.
+  const readText = (line: string, into: Array<JsonRpc.Incoming>): void => {
+    if (!isBlank(line)) into.push(JsonRpc.parse(line, maxMessageDepth))
+  }
 
   const decode = (bytes: Uint8Array): string | undefined => {
     try {

@@ -34,6 +34,8 @@ export interface Options {
   readonly reconnect?: HttpResumption.ReconnectOptions | undefined
   /** Most bytes of one message. Default 16 MiB. */
   readonly maxMessageBytes?: number | undefined
+  /** How deeply a message may nest; a deeper one is not read. Default 128 levels. */
+  readonly maxMessageDepth?: number | undefined
   /**
    * How long the server may take to begin its reply to one POST; then `send` fails with `Timeout`. A server that replies
    * with JSON begins when it has finished. Default: no limit here, since whoever asks has a timeout of its own.
@@ -99,6 +101,7 @@ const connect = Effect.fnUntraced(function* (
     deliver: (message) => deliveries.deliver(message),
     policy: HttpResumption.makePolicy(options.reconnect),
     maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
+    maxMessageDepth: options.maxMessageDepth,
     answerTimeout: options.answerTimeout,
     fallBack
   })
@@ -122,9 +125,10 @@ const connect = Effect.fnUntraced(function* (
         const fiber = yield* Effect.forkIn(exchanges.post(message, asked, sendOptions), scope, {
           startImmediately: true
         })
-        const close = asked === undefined ? Effect.void : keep({ fiber, asked, isModern: exchanges.isModern(message) })
+        const release =
+          asked === undefined ? Effect.void : keep({ fiber, asked, isModern: exchanges.isModern(message) })
         const exit = yield* Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interrupt(fiber)).pipe(
-          Effect.ensuring(close)
+          Effect.ensuring(release)
         )
         if (Exit.isSuccess(exit)) return
         // Nobody but the connection itself, or a cancellation sent through it, interrupts the fiber of an exchange.

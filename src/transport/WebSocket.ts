@@ -26,6 +26,8 @@ export interface Options extends CloseOptions {
    * WebSocket implementation itself takes is a limit of its own, behind which it closes with code 1009. Default: 16 MiB.
    */
   readonly maxMessageBytes?: number | undefined
+  /** How deeply a message may nest; a deeper one is reported as malformed (`-32600`). Default: 128 levels. */
+  readonly maxMessageDepth?: number | undefined
 }
 
 /** Options of {@link layerClient}. */
@@ -84,7 +86,7 @@ export const open = (
   options: Options
 ): Effect.Effect<Connection, McpError, Scope.Scope> => {
   const maximum = options.maxMessageBytes ?? defaultMaxMessageBytes
-  const parse = (text: string) => (isLonger(text, maximum) ? tooLong(maximum) : JsonRpc.parse(text))
+  const parse = (text: string) => (isLonger(text, maximum) ? tooLong(maximum) : JsonRpc.parse(text, options.maxMessageDepth))
   const framing: Framing = {
     write: (output, writer) =>
       writeAll(output.texts, (texts) =>

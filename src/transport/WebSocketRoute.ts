@@ -60,7 +60,8 @@ const bufferedBy = ({ source }: HttpServerRequest.HttpServerRequest): (() => num
  * list the hosts and origins of a public server in the options. `run` does not end by itself.
  *
  * How large a frame may be at all, and which of several offered subprotocols is picked, is a matter of the HTTP server:
- * with `NodeHttpServer` its option `websocket`. Ordinarily that is the first, so clients do best to offer `mcp` alone.
+ * with `NodeHttpServer` its option `websocket`. Ordinarily that is the first, so clients do best to offer `mcp` alone. How
+ * long connections may last when the HTTP server shuts down is its `gracefulShutdownTimeout`.
  */
 export const layer = (options: Options = {}): Layer.Layer<ServerTransport, never, HttpRouter.HttpRouter> =>
   Layer.effect(

@@ -89,6 +89,23 @@ describe("elicitation/create", () => {
     })
   )
 
+  it.effect("leaves out the defaults that the revision can't carry, of forms that are newer than it", () =>
+    Effect.gen(function* () {
+      const handlers = { elicit: () => Effect.succeed({ action: "accept", content: { name: "Ada" } } as const) }
+      const { peer } = yield* connectLegacy({ handlers }, { protocolVersion: "2025-06-18" })
+      const properties = {
+        name: { type: "string" },
+        age: { type: "integer", default: 30 },
+        tags: { type: "array", items: { type: "string", enum: ["a", "b"] }, default: ["a"] }
+      }
+      expect(yield* ask(peer, "elicitation/create", form(properties))).toEqual({
+        jsonrpc: "2.0",
+        id: "q",
+        result: { action: "accept", content: { name: "Ada", age: 30 } }
+      })
+    })
+  )
+
   it.effect("[ELIC-13] has content only for a form that was accepted", () =>
     Effect.gen(function* () {
       for (const action of ["decline", "cancel"] as const) {

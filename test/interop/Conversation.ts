@@ -63,6 +63,8 @@ export interface ClientKind {
   readonly revisions: ReadonlyArray<string>
   /** Whether it can be left to find out by itself what to speak. */
   readonly negotiates: boolean
+  /** What it lets its caller do with a call that is under way. */
+  readonly shows: { readonly progress: boolean; readonly cancellation: boolean }
   /** What it answers when a server asks. */
   readonly answers: ReadonlyArray<"elicit" | "sample" | "roots">
   /** Connects. `wire` is what a client may look at that can't say what it has negotiated. */

@@ -8,11 +8,12 @@ export interface Call {
   readonly name: string
   readonly args: Arguments
   readonly text: string
+  /** Makes it possible, when it changes what it works on. */
+  readonly prepare?: (() => void) | undefined
 }
 
 /** What there is to try. What is absent is not offered. */
 export interface Offer {
-  /** How the server calls itself. */
   readonly call: Call
   /** A call with structured content, and a part of that. */
   readonly structured?: (Omit<Call, "text"> & { readonly content: Arguments }) | undefined
@@ -32,8 +33,7 @@ export interface Offer {
   readonly missing?: string | undefined
   readonly template?: string | undefined
   readonly prompt?:
-    | { readonly name: string; readonly args: { readonly [name: string]: string }; readonly text: string }
-    | undefined
+    { readonly name: string; readonly args: { readonly [name: string]: string }; readonly text: string } | undefined
   readonly complete?:
     | { readonly ref: Reference; readonly name: string; readonly value: string; readonly values: ReadonlyArray<string> }
     | undefined

@@ -13,7 +13,7 @@ const [log = "", command = "", ...args] = process.argv.slice(2)
 const write = (from: "client" | "server", stream: string, text: string): void =>
   appendFileSync(log, `${JSON.stringify({ from, stream, text })}\n`)
 
-const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] })
+const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] })
 const stream = String(child.pid)
 
 process.stdin.on("data", (chunk: Buffer) => {
@@ -28,6 +28,7 @@ child.stdout.on("data", (chunk: Buffer) => {
   write("server", `${stream} out`, chunk.toString())
   process.stdout.write(chunk)
 })
+child.stderr.on("data", (chunk: Buffer) => write("server", `${stream} log`, chunk.toString()))
 child.stdin.on("error", () => {})
 process.stdout.on("error", () => {})
 for (const signal of ["SIGTERM", "SIGINT"] as const) {

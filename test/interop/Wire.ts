@@ -28,7 +28,8 @@ export interface Wire {
 export const messagesOf = (wire: Wire, from: Piece["from"]): ReadonlyArray<Message> => {
   const streams = new Map<string, string>()
   for (const piece of wire.pieces()) {
-    if (piece.from === from) streams.set(piece.stream, (streams.get(piece.stream) ?? "") + piece.text)
+    if (piece.from === from && !piece.stream.endsWith(" log"))
+      streams.set(piece.stream, (streams.get(piece.stream) ?? "") + piece.text)
   }
   return [...streams.values()].flatMap((text) => text.split(/\r?\n/).flatMap(parse))
 }

@@ -1,16 +1,18 @@
 /**
  * The servers of the matrix: how each is started, and what it offers.
  */
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
-import type { Target } from "./Conversation.ts"
+import { root, said, type Target } from "./Conversation.ts"
 import type { Offer } from "./Offer.ts"
 import { failure, greeting, note } from "./servers/offer.ts"
 
 /** A way to start a server. */
 export interface Start {
   readonly transport: Target["transport"]
+  /** How the grid names the transport, where that is not all there is to say. */
+  readonly label?: string | undefined
   readonly file: string
   readonly args: ReadonlyArray<string>
   readonly env?: { readonly [name: string]: string } | undefined
@@ -41,9 +43,9 @@ const ours: Offer = {
   progress: { name: "steps", args: { count: 3 }, text: "done", atLeast: 3 },
   log: { name: "shout", args: {}, text: "shouted" },
   cancel: { name: "wait", args: {}, reports: false, counter: "waits" },
-  elicit: { name: "ask", args: {}, text: "accept" },
-  sample: { name: "sample", args: {}, text: "" },
-  roots: { name: "roots", args: {}, text: "" },
+  elicit: { name: "ask", args: {}, text: "accept Ada" },
+  sample: { name: "sample", args: {}, text: said },
+  roots: { name: "roots", args: {}, text: root.uri },
   resource: { uri: note.uri, text: note.textOf("today") },
   missing: "nowhere://at/all",
   template: note.template,
@@ -62,7 +64,8 @@ const library = (name: string, file: string, others: ReadonlyArray<Start> = []):
 })
 
 const withSse = (file: string): ReadonlyArray<Start> => [
-  { transport: "sse", file: own(file), args: ["http"], path: "/sse" }
+  { transport: "sse", file: own(file), args: ["http"], path: "/sse" },
+  { transport: "http", label: "http, then sse", file: own(file), args: ["http"], path: "/sse" }
 ]
 
 /** The servers that the client of this package drives, made in a directory for what they write. */
@@ -77,7 +80,15 @@ export const theirs = (directory: string): ReadonlyArray<ServerKind> => {
       starts: [
         { transport: "stdio", file: everything, args: ["stdio"] },
         { transport: "http", file: everything, args: ["streamableHttp"], path: "/mcp", choosesPort: true },
-        { transport: "sse", file: everything, args: ["sse"], path: "/sse", choosesPort: true }
+        { transport: "sse", file: everything, args: ["sse"], path: "/sse", choosesPort: true },
+        {
+          transport: "http",
+          label: "http, then sse",
+          file: everything,
+          args: ["sse"],
+          path: "/sse",
+          choosesPort: true
+        }
       ],
       offer: {
         call: { name: "get-sum", args: { a: 2, b: 3 }, text: "5" },
@@ -95,9 +106,9 @@ export const theirs = (directory: string): ReadonlyArray<ServerKind> => {
         },
         log: { name: "toggle-simulated-logging", args: {}, text: "Started" },
         cancel: { name: "trigger-long-running-operation", args: { duration: 10, steps: 100 }, reports: true },
-        elicit: { name: "trigger-elicitation-request", args: {}, text: "provided" },
-        sample: { name: "trigger-sampling-request", args: { prompt: "Hello", maxTokens: 10 }, text: "LLM sampling" },
-        roots: { name: "get-roots-list", args: {}, text: "Roots" },
+        elicit: { name: "trigger-elicitation-request", args: {}, text: "Name: Ada" },
+        sample: { name: "trigger-sampling-request", args: { prompt: "Hello", maxTokens: 10 }, text: said },
+        roots: { name: "get-roots-list", args: {}, text: root.uri },
         resource: { uri: "demo://resource/static/document/features.md", text: "#" },
         missing: "nowhere://at/all",
         template: "demo://resource/dynamic/text/{resourceId}",
@@ -191,11 +202,23 @@ export const ofThisPackage = (directory: string): ReadonlyArray<ServerKind> => {
       ],
       offer: {
         call: { name: "read", args: { path: "hello.md" }, text: "# Hello" },
-        structured: { name: "search", args: { text: "hello", glob: "*.md" }, content: { searched: 1, more: false } },
+        structured: {
+          name: "search",
+          args: { text: "hello", glob: "hello.md" },
+          content: { searched: 1, more: false }
+        },
         fail: { name: "read", args: { path: "not-there.md" }, text: "does not exist" },
-        progress: { name: "search", args: { text: "Hello", glob: "*.md" }, text: "Hello", atLeast: 1 },
+        progress: { name: "search", args: { text: "Hello", glob: "hello.md" }, text: "Hello", atLeast: 1 },
         cancel: { name: "search", args: { text: "Nothing of this kind" }, reports: true },
-        elicit: { name: "rename", args: { from: "hello.md", to: "hello.md" }, text: "" },
+        elicit: {
+          name: "rename",
+          args: { from: "old.md", to: "new.md" },
+          text: "Renamed",
+          prepare: () => {
+            rmSync(join(files, "new.md"), { force: true })
+            writeFileSync(join(files, "old.md"), "To be renamed\n")
+          }
+        },
         resource: { uri: "file:///", text: "hello.md" },
         missing: "file:///not-there.md",
         template: "file:///{+path}",
@@ -217,8 +240,8 @@ export const ofThisPackage = (directory: string): ReadonlyArray<ServerKind> => {
         log: { name: "test_tool_with_logging", args: {}, text: "Logged" },
         cancel: { name: "test_tool_with_progress", args: {}, reports: true },
         elicit: { name: "test_elicitation", args: { message: "Who are you?" }, text: "action=accept" },
-        sample: { name: "test_sampling", args: { prompt: "Hello" }, text: "LLM response" },
-        roots: { name: "test_input_required_result_list_roots", args: {}, text: "Roots" },
+        sample: { name: "test_sampling", args: { prompt: "Hello" }, text: said },
+        roots: { name: "test_input_required_result_list_roots", args: {}, text: root.uri },
         resource: { uri: "test://static-text", text: "static text resource" },
         missing: "test://not-there",
         template: "test://template/{id}/data",

@@ -49,15 +49,17 @@ export const runCell = (way: Way, revision: Revision): Effect.Effect<Cell, unkno
       return outcomes
     })
     return yield* Effect.provide(Effect.scoped(cell), Wire.tapped(wire, way.layer))
-    // A server in this process logs what its handlers broke of.
-  }).pipe(Effect.provide(Logger.layer([])))
+  }).pipe(
+    // A server in this process would log what its handlers broke of.
+    Effect.provide(Logger.layer([]))
+  )
 
 const judge = (scenario: Scenario, world: World): Effect.Effect<Outcome> =>
   Effect.gen(function* () {
     yield* Wire.forget(world.wire)
     const exit = yield* Effect.exit(Effect.timeout(scenario.run(world), limit))
     if (isIn(world.revision, scenario)) {
-      return Exit.isSuccess(exit) ? { _tag: "Passed" } : { _tag: "Failed", why: Cause.pretty(exit.cause) }
+      return Exit.isSuccess(exit) ? { _tag: "Passed" } : { _tag: "Failed", why: whyOf(exit.cause) }
     }
     if (Exit.isSuccess(exit)) return { _tag: "Failed", why: "It has worked, though the revision does not have it" }
     const { method } = scenario
@@ -65,8 +67,16 @@ const judge = (scenario: Scenario, world: World): Effect.Effect<Outcome> =>
       return { _tag: "Failed", why: `The revision has no such ${method}, but it was sent` }
     return isUnsupported(exit.cause)
       ? { _tag: "Unsupported" }
-      : { _tag: "Failed", why: `It is not Unsupported but ${Cause.pretty(exit.cause)}` }
+      : { _tag: "Failed", why: `It is not Unsupported but ${whyOf(exit.cause)}` }
   })
+
+/** What went wrong, in the words of its error, and where in this package. */
+export const whyOf = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause)
+  if (!(error instanceof Error)) return String(error)
+  const lines = (error.stack ?? error.message).split("\n")
+  return lines.filter((line) => !/^ +at .*(node_modules|node:|Generator)/.test(line)).join("\n")
+}
 
 /** The client says so itself, or hands on what the server said. */
 const isUnsupported = (cause: Cause.Cause<unknown>): boolean => {

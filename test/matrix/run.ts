@@ -1,14 +1,14 @@
 /**
  * Runs the matrix: our client against our server, in every revision, over every transport, and prints what works.
  *
- *     npm run matrix                                            all cells
+ *     npm run matrix                                               all cells
  *     npm run matrix -- --transport stdio --revision 2025-03-26    some of them
  *
  * Exits with 1 when anything fails.
  */
-import { Cause, Effect, Exit } from "effect"
+import { Effect, Exit } from "effect"
 import { parseArgs } from "node:util"
-import { type Cell, runCell } from "./cell.ts"
+import { type Cell, runCell, whyOf } from "./cell.ts"
 import { isIn, revisions, scenarios } from "./scenarios.ts"
 import { ways } from "./transports.ts"
 
@@ -33,7 +33,7 @@ const print = (rows: ReadonlyArray<ReadonlyArray<string>>): void => {
 const openedOrNot = (exit: Exit.Exit<Cell, unknown>): Cell =>
   Exit.isSuccess(exit)
     ? exit.value
-    : new Map(scenarios.map(({ name }) => [name, { _tag: "Failed", why: Cause.pretty(exit.cause) }]))
+    : new Map(scenarios.map(({ name }) => [name, { _tag: "Failed", why: whyOf(exit.cause) }]))
 
 const summary = (cell: Cell | undefined): string => {
   if (cell === undefined) return "not in it"
@@ -74,15 +74,18 @@ const main = Effect.gen(function* () {
   ])
   console.log("\nU: the revision has no such thing; the attempt is a typed Unsupported and nothing is sent")
 
-  const failures = chosenWays.flatMap((way, row) =>
-    chosenRevisions.flatMap((revision, column) =>
-      [...(grid[row]?.[column] ?? [])].flatMap(([name, outcome]) =>
-        outcome._tag === "Failed" ? [`\n${way.name}, ${revision}, ${name}: ${outcome.why}`] : []
-      )
-    )
-  )
-  for (const failure of failures) console.log(failure)
-  return failures.length === 0 && grid.length > 0 && chosenRevisions.length > 0
+  // One cause seldom comes alone.
+  const failures = new Map<string, Array<string>>()
+  for (const [row, way] of chosenWays.entries()) {
+    for (const [column, revision] of chosenRevisions.entries()) {
+      for (const [name, outcome] of grid[row]?.[column] ?? []) {
+        if (outcome._tag !== "Failed") continue
+        failures.set(outcome.why, [...(failures.get(outcome.why) ?? []), `${way.name}, ${revision}, ${name}`])
+      }
+    }
+  }
+  for (const [why, places] of failures) console.log(`\n${places.join("\n")}\n  ${why.replaceAll("\n", "\n  ")}`)
+  return failures.size === 0 && grid.flat().some((cell) => cell !== undefined)
 })
 
 process.exitCode = (await Effect.runPromise(main)) ? 0 : 1

@@ -2,11 +2,11 @@
  * What a client and a server of any revision can do with each other, over any transport: one row a concept.
  */
 import { deepEqual, equal, ok } from "node:assert/strict"
-import { Deferred, Effect, Fiber, Stream } from "effect"
+import { Deferred, Effect, Fiber, Result, Stream } from "effect"
 import { McpClient, type McpError, type Protocol } from "mcp-effect"
 import { counterUri, pageSize } from "./server.ts"
 import * as Tools from "./tools.ts"
-import { answerTo, sent, type Wire } from "./wire.ts"
+import { answerTo, requests, type Wire } from "./wire.ts"
 
 /** The revisions, oldest first. */
 export const revisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const
@@ -82,7 +82,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     run: ({ client, revision, wire }) =>
       Effect.gen(function* () {
         deepEqual(yield* client.call(Tools.Add, { a: 1, b: 2 }), { sum: 3 })
-        const [request] = sent(wire, "tools/call")
+        const [request] = requests(wire, "tools/call")
         const answer = request && answerTo(wire, request)
         ok(answer !== undefined && "result" in answer)
         equal("structuredContent" in answer.result, revision >= "2025-06-18")
@@ -131,7 +131,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
         yield* Deferred.await(started)
         yield* Fiber.interrupt(call)
         deepEqual(textsOf(yield* client.call(Tools.Stopped, {})), ["stopped"])
-        const [request] = sent(wire, "tools/call")
+        const [request] = requests(wire, "tools/call")
         ok(request !== undefined)
         equal(answerTo(wire, request), undefined, "a cancelled call was answered")
       })
@@ -216,12 +216,12 @@ export const scenarios: ReadonlyArray<Scenario> = [
       Effect.gen(function* () {
         const tools = yield* Stream.runCollect(client.listTools)
         equal(new Set(tools.map(({ name }) => name)).size, tools.length)
-        const requests = sent(wire, "tools/list")
-        equal(requests.length, Math.ceil(tools.length / pageSize))
-        ok(requests.length > 2)
+        const pages = requests(wire, "tools/list")
+        equal(pages.length, Math.ceil(tools.length / pageSize))
+        ok(pages.length > 2)
         deepEqual(
-          requests.map(({ params }) => typeof params?.cursor),
-          requests.map((_, index) => (index === 0 ? "undefined" : "string"))
+          pages.map(({ params }) => typeof params?.cursor),
+          pages.map((_, index) => (index === 0 ? "undefined" : "string"))
         )
       })
   },
@@ -246,6 +246,22 @@ export const scenarios: ReadonlyArray<Scenario> = [
         const notFound = revision >= "2026-07-28" ? -32602 : -32002
         equal(yield* code(client.readResource("user://nobody/x")), notFound)
         equal(yield* code(client.readResource("none://x")), notFound)
+      })
+  },
+  {
+    name: "batch",
+    method: "tools/call",
+    run: ({ client, revision, wire }) =>
+      Effect.gen(function* () {
+        const [sum, shown] = yield* client.batch([
+          client.call(Tools.Add, { a: 1, b: 2 }),
+          client.call(Tools.Show, { text: "batched" })
+        ])
+        deepEqual(sum, Result.succeed({ sum: 3 }))
+        ok(Result.isSuccess(shown))
+        equal(textsOf(shown.success)[0], "batched")
+        equal(requests(wire, "tools/call").length, 2)
+        equal(wire.sent.filter(Array.isArray).length, revision === "2025-03-26" ? 1 : 0)
       })
   },
   {

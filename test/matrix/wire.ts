@@ -4,10 +4,10 @@
 import { Effect, Layer } from "effect"
 import { Protocol, Transport } from "mcp-effect"
 
-/** What was said, oldest first, batches one by one. */
+/** What was said, oldest first. */
 export interface Wire {
-  readonly sent: Array<Protocol.JsonRpc.Message>
-  readonly received: Array<Protocol.JsonRpc.Message | Protocol.JsonRpc.Malformed>
+  readonly sent: Array<Protocol.JsonRpc.Outgoing>
+  readonly received: Array<Protocol.JsonRpc.Incoming>
 }
 
 /** Nothing said so far. */
@@ -35,27 +35,41 @@ export const tapped = <E, R>(
 const tap = (wire: Wire, connection: Transport.Connection): Transport.Connection => ({
   send: (message, options) =>
     Effect.suspend(() => {
-      wire.sent.push(...[message].flat())
+      wire.sent.push(message)
       return connection.send(message, options)
     }),
+  sendUnsafe: (message, options) => {
+    wire.sent.push(message)
+    return Transport.sendNow(connection, message, options)
+  },
   run: (onMessage) =>
     connection.run((message) => {
-      wire.received.push(...(message instanceof Protocol.JsonRpc.Batch ? message.messages : [message]))
+      wire.received.push(message)
       return onMessage(message)
     })
 })
 
-/** Requests and notifications of this method, as the client has sent them. */
-export const sent = (wire: Wire, method: string): ReadonlyArray<Protocol.JsonRpc.Request> =>
-  wire.sent.flatMap((message) => (methodOf(message) === method ? [message as Protocol.JsonRpc.Request] : []))
+type Single = Protocol.JsonRpc.Message | Protocol.JsonRpc.Malformed
 
-/** What the server has answered to a request. */
-export const answerTo = (wire: Wire, { id }: Protocol.JsonRpc.Request): Wire["received"][number] | undefined =>
-  wire.received.find((message) => methodOf(message) === undefined && "id" in message && message.id === id)
+/** What was said, with batches taken apart. */
+const sentOf = ({ sent }: Wire): ReadonlyArray<Protocol.JsonRpc.Message> => sent.flat()
+const receivedOf = ({ received }: Wire): ReadonlyArray<Single> =>
+  received.flatMap((message) => (message instanceof Protocol.JsonRpc.Batch ? message.messages : message))
+
+/** The requests of this method that the client has sent. */
+export const requests = (wire: Wire, method: string): ReadonlyArray<Protocol.JsonRpc.Request> =>
+  sentOf(wire)
+    .filter(Protocol.JsonRpc.isRequest)
+    .filter((request) => request.method === method)
+
+/** The server's answer to a request. */
+export const answerTo = (wire: Wire, { id }: Protocol.JsonRpc.Request): Protocol.JsonRpc.Response | undefined =>
+  receivedOf(wire)
+    .filter(Protocol.JsonRpc.isResponse)
+    .find((answer) => answer.id === id)
 
 /** Whether a request was put by either side: as a message of its own, or inside a result that asks for input. */
-export const wasAsked = ({ received, sent }: Wire, method: string): boolean =>
-  [...sent, ...received].some((message) => JSON.stringify(message).includes(`"method":${JSON.stringify(method)}`))
-
-const methodOf = (message: Wire["received"][number]): string | undefined =>
-  "method" in message ? message.method : undefined
+export const wasAsked = (wire: Wire, method: string): boolean =>
+  [...sentOf(wire), ...receivedOf(wire)].some((message) =>
+    JSON.stringify(message).includes(`"method":${JSON.stringify(method)}`)
+  )

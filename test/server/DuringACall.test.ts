@@ -13,6 +13,10 @@ const serverOf = <R>(...tools: ReadonlyArray<Tool.Handled<R>>) => McpServer.make
 const progressOf = (messages: ReadonlyArray<Json>) =>
   messages.map(({ params }) => [at(params, "progressToken"), at(params, "progress")])
 
+const levels = (messages: ReadonlyArray<Json>) => messages.map(({ params }) => at(params, "level"))
+
+const wanting = (level: unknown) => ({ _meta: { "io.modelcontextprotocol/logLevel": level } })
+
 for (const era of eras) {
   describe(`progress in ${era}`, () => {
     it.effect(
@@ -187,8 +191,6 @@ for (const era of eras) {
 }
 
 describe("logs", () => {
-  const levels = (messages: ReadonlyArray<Json>) => messages.map(({ params }) => at(params, "level"))
-
   it.effect("[LOG-01][LOG-05][BUG-136] up to 2025-11-25 the session sets the level, and a default holds before", () =>
     Effect.gen(function* () {
       const client = yield* open(demo, { era: legacy })
@@ -219,7 +221,6 @@ describe("logs", () => {
   it.effect("[LOG-03][BUG-137] from 2026-07-28 on a request says so itself, and is alone in getting them", () =>
     Effect.gen(function* () {
       const client = yield* open(demo)
-      const wanting = (level: unknown) => ({ _meta: { "io.modelcontextprotocol/logLevel": level } })
       yield* client.call("chatty")
       expect(client.called("notifications/message")).toEqual([])
       yield* client.call("chatty", undefined, wanting("warning"))

@@ -21,7 +21,7 @@ for (const era of eras) {
           expect(answer).toHaveProperty("result")
           expect(answer).not.toHaveProperty("error")
           const failure = yield* client.request("nothing/here", {}, id)
-          expect(Object.keys(failure).sort()).toEqual(["error", "id", "jsonrpc"])
+          expect(Object.keys(failure).toSorted()).toEqual(["error", "id", "jsonrpc"])
           expect(failure.id).toBe(id)
           expect(failure.error).toEqual({ code: expect.any(Number), message: expect.any(String) })
         }
@@ -72,7 +72,13 @@ for (const era of eras) {
         const client = yield* open(bare, { era })
         if (era === legacy) expect(yield* client.result("ping")).toEqual({})
         else expect((yield* client.result("server/discover")).supportedVersions).toContain(modern)
-        for (const method of ["tools/list", "resources/list", "prompts/list", "completion/complete", "resources/read"]) {
+        for (const method of [
+          "tools/list",
+          "resources/list",
+          "prompts/list",
+          "completion/complete",
+          "resources/read"
+        ]) {
           const params = { ref: { type: "ref/prompt", name: "a" }, argument: { name: "b", value: "" }, uri: "a:b" }
           expect((yield* client.error(method, params)).code).toBe(-32601)
         }
@@ -129,10 +135,10 @@ for (const era of eras) {
           yield* client.result("resources/read", { uri: "config://app" })
         ]
         const keys = results.flatMap((result) => Object.keys((result._meta ?? {}) as object))
-        const specified = ["io.modelcontextprotocol/serverInfo"]
+        const specified = new Set(["io.modelcontextprotocol/serverInfo"])
         for (const key of keys) {
           expect(isMetaKey(key)).toBe(true)
-          expect(isReservedMetaKey(key) && !specified.includes(key)).toBe(false)
+          expect(isReservedMetaKey(key) && !specified.has(key)).toBe(false)
         }
       })
     )
@@ -260,8 +266,12 @@ describe("messages of 2026-07-28", () => {
       yield* settle
       expect(client.received.filter((message) => "method" in message && "id" in message)).toEqual([])
       const notifications = client.received.filter((message) => !("id" in message))
-      expect(notifications.map((message) => message.method)).toEqual(["notifications/progress", "notifications/progress"])
-      for (const message of client.received) if ("result" in message) expect(at(message, "result", "resultType")).toBeDefined()
+      expect(notifications.map((message) => message.method)).toEqual([
+        "notifications/progress",
+        "notifications/progress"
+      ])
+      for (const message of client.received)
+        if ("result" in message) expect(at(message, "result", "resultType")).toBeDefined()
     })
   )
 

@@ -35,13 +35,32 @@ const Both = Tool.handle(Tool.make("both"), () =>
   })
 )
 
+const handler = ({ n }: { readonly n: number }) => Effect.map(ask("one"), (answer) => `${n} ${answer._tag}`)
+
+const as = (runtime: ServerRuntime.ServerRuntime<never>, subject: string) =>
+  Effect.gen(function* () {
+    const link = yield* InMemory.link
+    const outlet = { ...link.server, principal: { subject } }
+    const peer = yield* ServerPeer.open(runtime, outlet)
+    yield* Effect.forkScoped(Effect.ignore(link.server.run((message) => peer.receive(message, outlet))))
+    return yield* over(link.client, forms)
+  })
+
+const retry = (requestState: unknown, more: Json = {}) => ({
+  name: "echo",
+  arguments: { n: 1 },
+  requestState,
+  inputResponses: { one: accept("a") },
+  ...more
+})
+
 describe("rounds of input", () => {
   it.effect("[MRTR-03][MRTR-04][MRTR-20][BUG-149] the first round asks, the second answers", () =>
     Effect.gen(function* () {
       const client = yield* open(demo, forms)
       const first = yield* client.call("greet")
       expect(first.resultType).toBe("input_required")
-      expect(Object.keys(first).sort()).toEqual(["_meta", "inputRequests", "requestState", "resultType"])
+      expect(Object.keys(first).toSorted()).toEqual(["_meta", "inputRequests", "requestState", "resultType"])
       expect(first.inputRequests).toEqual({
         who: {
           method: "elicitation/create",
@@ -92,7 +111,7 @@ describe("rounds of input", () => {
       )
       const client = yield* open(serverOf(Together), forms)
       const first = yield* client.call("together")
-      expect(Object.keys(first.inputRequests as object).sort()).toEqual(["one", "two"])
+      expect(Object.keys(first.inputRequests as object).toSorted()).toEqual(["one", "two"])
       const second = yield* again(client, "together", first, { one: accept("a"), two: { action: "decline" } })
       expect(textOf(second)).toBe("Accept Decline")
     })
@@ -122,9 +141,7 @@ describe("rounds of input", () => {
         name: "s",
         version: "1",
         tools: { list: Effect.as(Effect.orDie(ask("list")), []), find: () => Effect.undefined },
-        prompts: [
-          Prompt.make("p", {}, () => Effect.map(asking, (text) => [PromptMessage.user(text)]))
-        ],
+        prompts: [Prompt.make("p", {}, () => Effect.map(asking, (text) => [PromptMessage.user(text)]))],
         resources: [Resource.make("r:r", { name: "r" }, asking)]
       })
       const client = yield* open(server, forms)
@@ -149,7 +166,11 @@ describe("rounds of input", () => {
       let planned = 0
       const Deploy = Tool.handle(Tool.make("deploy"), () =>
         Effect.gen(function* () {
-          const plan = yield* Step.run("plan", Schema.Struct({ at: Schema.Date }), Effect.sync(() => (planned++, { at: new Date(0) })))
+          const plan = yield* Step.run(
+            "plan",
+            Schema.Struct({ at: Schema.Date }),
+            Effect.sync(() => (planned++, { at: new Date(0) }))
+          )
           yield* ask("one")
           yield* ask("two")
           return plan.at.toISOString()
@@ -201,33 +222,16 @@ describe("answers", () => {
 describe("requestState", () => {
   const key = Redacted.make(new Uint8Array(32).fill(7))
   const Echo = Tool.make("echo", { input: Schema.Struct({ n: Schema.Number }) })
-  const handler = ({ n }: { readonly n: number }) => Effect.map(ask("one"), (answer) => `${n} ${answer._tag}`)
   const server = serverOf(Tool.handle(Echo, handler), Tool.handle(Tool.make("other", { input: Echo.input }), handler))
   const sealed = Effect.provide(ServerRuntime.make(server), RequestState.layer({ keys: [key], lifetime: "1 minute" }))
-
-  const as = (runtime: ServerRuntime.ServerRuntime<never>, subject: string) =>
-    Effect.gen(function* () {
-      const link = yield* InMemory.link
-      const outlet = { ...link.server, principal: { subject } }
-      const peer = yield* ServerPeer.open(runtime, outlet)
-      yield* Effect.forkScoped(Effect.ignore(link.server.run((message) => peer.receive(message, outlet))))
-      return yield* over(link.client, forms)
-    })
-
-  const retry = (requestState: unknown, more: Json = {}) => ({
-    name: "echo",
-    arguments: { n: 1 },
-    requestState,
-    inputResponses: { one: accept("a") },
-    ...more
-  })
 
   it.effect("[MRTR-12][BUG-151] is refused when changed, and on another tool or with other arguments", () =>
     Effect.gen(function* () {
       const client = yield* as(yield* sealed, "ada")
       const { requestState } = yield* client.call("echo", { n: 1 })
       const state = requestState as string
-      const flip = (index: number) => state.slice(0, index) + (state[index] === "A" ? "B" : "A") + state.slice(index + 1)
+      const flip = (index: number) =>
+        state.slice(0, index) + (state[index] === "A" ? "B" : "A") + state.slice(index + 1)
       const wrong = [flip(0), flip(20), flip(state.length - 5), state.slice(0, -4), "", "AAAA", "é", `${state}AAAA`]
       for (const changed of wrong) expect((yield* client.error("tools/call", retry(changed))).code).toBe(-32602)
       for (const more of [{ name: "other" }, { arguments: { n: 2 } }, { arguments: { n: 1, m: 1 } }]) {

@@ -6,10 +6,28 @@ import { Effect } from "effect"
 import { CallContext, McpServer, Peer, Tool } from "mcp-effect"
 import { isMetaKey } from "../../src/protocol/Meta.ts"
 import { bare, demo } from "../support/Demo.ts"
-import { at, eras, initializeParams, legacy, modern, modernMeta, open, serve, settle } from "../support/RawClient.ts"
+import {
+  at,
+  type Era,
+  eras,
+  initializeParams,
+  legacy,
+  modern,
+  modernMeta,
+  open,
+  serve,
+  settle
+} from "../support/RawClient.ts"
 
 const everyRevision = [modern, legacy, "2025-06-18", "2025-03-26", "2024-11-05"]
 const unspoken = { era: legacy, initialize: false } as const
+
+const as = (name: string, capabilities: object) => ({
+  _meta: {
+    "io.modelcontextprotocol/clientInfo": { name, version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": capabilities
+  }
+})
 
 describe("the handshake of 2025-11-25", () => {
   it.effect("[LIFE-01][VER-04] before it nothing but ping is served", () =>
@@ -119,12 +137,6 @@ describe("requests that stand for themselves (2026-07-28)", () => {
       )
       const Ask = Tool.handle(Tool.make("ask"), () => Effect.as(Peer.roots(), "asked"))
       const client = yield* open(McpServer.make({ name: "s", version: "1", tools: [Who, Ask] }))
-      const as = (name: string, capabilities: object) => ({
-        _meta: {
-          "io.modelcontextprotocol/clientInfo": { name, version: "1" },
-          "io.modelcontextprotocol/clientCapabilities": capabilities
-        }
-      })
       const who = (name: string, capabilities: object) =>
         Effect.map(client.call("who", undefined, as(name, capabilities)), (result) => at(result, "content", 0, "text"))
       expect(yield* who("a", { roots: {} })).toBe('[{"name":"a","version":"1"},{"roots":{}}]')
@@ -191,22 +203,28 @@ describe("requests that stand for themselves (2026-07-28)", () => {
   )
 })
 
+const capabilitiesOf = (server: McpServer.McpServer<never>, era: Era) =>
+  Effect.gen(function* () {
+    const client = yield* open(server, { era, initialize: false })
+    const result = yield* era === legacy
+      ? client.result("initialize", initializeParams())
+      : client.result("server/discover")
+    return { client, capabilities: result.capabilities as { readonly [name: string]: object } }
+  })
+
 for (const era of eras) {
   describe(`what a server offers in ${era}`, () => {
-    const capabilitiesOf = (server: McpServer.McpServer<never>) =>
-      Effect.gen(function* () {
-        const client = yield* open(server, { era, initialize: false })
-        const result = yield* era === legacy
-          ? client.result("initialize", initializeParams())
-          : client.result("server/discover")
-        return { client, capabilities: result.capabilities as { readonly [name: string]: object } }
-      })
-
     it.effect("[BUG-73][TOOL-01][RES-01][PROMPT-01][COMP-01][LOG-01] what is declared is served, even when empty", () =>
       Effect.gen(function* () {
         const empty = McpServer.make({ name: "empty", version: "1", tools: [], resources: [], prompts: [] })
-        const { capabilities, client } = yield* capabilitiesOf(empty)
-        expect(Object.keys(capabilities).sort()).toEqual(["completions", "logging", "prompts", "resources", "tools"])
+        const { capabilities, client } = yield* capabilitiesOf(empty, era)
+        expect(Object.keys(capabilities).toSorted()).toEqual([
+          "completions",
+          "logging",
+          "prompts",
+          "resources",
+          "tools"
+        ])
         expect(yield* client.result("tools/list")).toMatchObject({ tools: [] })
         expect(yield* client.result("prompts/list")).toMatchObject({ prompts: [] })
         expect(yield* client.result("resources/list")).toMatchObject({ resources: [] })
@@ -219,8 +237,11 @@ for (const era of eras) {
 
     it.effect("[BUG-73] what is not declared is not there", () =>
       Effect.gen(function* () {
-        const { capabilities, client } = yield* capabilitiesOf(McpServer.make({ name: "t", version: "1", tools: [] }))
-        expect(Object.keys(capabilities).sort()).toEqual(["logging", "tools"])
+        const { capabilities, client } = yield* capabilitiesOf(
+          McpServer.make({ name: "t", version: "1", tools: [] }),
+          era
+        )
+        expect(Object.keys(capabilities).toSorted()).toEqual(["logging", "tools"])
         for (const method of ["prompts/list", "resources/list", "resources/templates/list"]) {
           expect((yield* client.error(method)).code).toBe(-32601)
         }
@@ -229,7 +250,7 @@ for (const era of eras) {
 
     it.effect("[EXT-01][EXT-02][EXT-03] extensions are off; a client that has some is served all the same", () =>
       Effect.gen(function* () {
-        const { capabilities } = yield* capabilitiesOf(demo)
+        const { capabilities } = yield* capabilitiesOf(demo, era)
         expect(capabilities).not.toHaveProperty("extensions")
         let seen: unknown
         const Look = Tool.handle(Tool.make("look"), () =>

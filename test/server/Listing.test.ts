@@ -116,9 +116,9 @@ describe("cache hints in 2026-07-28", () => {
       const hints = { tools: { ttl: "1.5 seconds", scope: "public" }, resources: { ttl: 0.9 } } as const
       const client = yield* open(ofPages(1, hints))
       const tools = yield* pages(client, "tools/list", "tools")
-      expect(tools.map(({ result }) => [result.ttlMs, result.cacheScope])).toEqual(Array(3).fill([1500, "public"]))
+      expect(tools.map(({ result }) => [result.ttlMs, result.cacheScope])).toEqual(names.map(() => [1500, "public"]))
       const resources = yield* pages(client, "resources/list", "resources")
-      expect(resources.map(({ result }) => [result.ttlMs, result.cacheScope])).toEqual(Array(3).fill([0, "private"]))
+      expect(resources.map(({ result }) => [result.ttlMs, result.cacheScope])).toEqual(names.map(() => [0, "private"]))
     })
   )
 
@@ -137,7 +137,13 @@ describe("cache hints in 2026-07-28", () => {
         find: (key) =>
           Effect.map(mine, (who) => (key === "shared" || key.startsWith(`${who}-`) ? tool(key) : undefined))
       }
-      const server = McpServer.make({ name: "s", version: "1", pageSize: 2, tools, cache: { tools: { scope: "public" } } })
+      const server = McpServer.make({
+        name: "s",
+        version: "1",
+        pageSize: 2,
+        tools,
+        cache: { tools: { scope: "public" } }
+      })
       const runtime = yield* ServerRuntime.make({ ...server, cache: {} })
       const lenient = yield* ServerRuntime.make(server)
       const as = (subject: string, of = runtime) =>

@@ -14,6 +14,14 @@ const prompt = (name: string, argument: string, value: string, context?: object)
   ...(context !== undefined && { context })
 })
 
+const template = (name: string, value: string, context?: object) => ({
+  ref: { type: "ref/resource", uri: "user://{id}/{+path}" },
+  argument: { name, value },
+  ...(context !== undefined && { context })
+})
+
+const none = () => Effect.succeed([])
+
 for (const era of eras) {
   describe(`prompts in ${era}`, () => {
     it.effect("[PROMPT-02][PROMPT-03] the list is the same for every connection, with its arguments", () =>
@@ -42,7 +50,9 @@ for (const era of eras) {
           Content.audio(new Uint8Array([2]), "audio/wav"),
           Content.embeddedResource({ uri: "a:b", mimeType: "text/plain", text: "x" })
         ]
-        const All = Prompt.make("all", {}, () => Effect.succeed(blocks.map((content) => ({ role: "assistant" as const, content }))))
+        const All = Prompt.make("all", {}, () =>
+          Effect.succeed(blocks.map((content) => ({ role: "assistant" as const, content })))
+        )
         const client = yield* open(McpServer.make({ name: "s", version: "1", prompts: [All] }), { era })
         const { messages } = yield* client.result("prompts/get", { name: "all" })
         expect((messages as ReadonlyArray<object>).map((message) => at(message, "content"))).toEqual(blocks)
@@ -68,7 +78,10 @@ for (const era of eras) {
       Effect.gen(function* () {
         const Broken = Prompt.make("broken", {}, () => Effect.die(new Error("pw=hunter2")))
         const client = yield* open(McpServer.make({ name: "s", version: "1", prompts: [Broken] }), { era })
-        expect(yield* client.error("prompts/get", { name: "broken" })).toEqual({ code: -32603, message: "Internal error" })
+        expect(yield* client.error("prompts/get", { name: "broken" })).toEqual({
+          code: -32603,
+          message: "Internal error"
+        })
       })
     )
   })
@@ -111,7 +124,9 @@ for (const era of eras) {
         )
         const client = yield* open(McpServer.make({ name: "s", version: "1", prompts: [Repository] }), { era })
         const complete = (...params: Parameters<typeof prompt>) =>
-          Effect.map(client.result("completion/complete", prompt(...params)), (result) => at(result, "completion", "values"))
+          Effect.map(client.result("completion/complete", prompt(...params)), (result) =>
+            at(result, "completion", "values")
+          )
         expect(yield* complete("clone", "repo", "x", { arguments: { owner: "a" } })).toEqual(["a/x"])
         expect(yield* complete("clone", "owner", "x")).toEqual([])
         expect(yield* complete("clone", "unknown", "x")).toEqual([])
@@ -124,13 +139,10 @@ for (const era of eras) {
     it.effect("[COMP-07] a template's variables are completed too; what is malformed is refused", () =>
       Effect.gen(function* () {
         const client = yield* open(demo, { era })
-        const template = (name: string, value: string, context?: object) => ({
-          ref: { type: "ref/resource", uri: "user://{id}/{+path}" },
-          argument: { name, value },
-          ...(context !== undefined && { context })
-        })
         const complete = (params: object) =>
-          Effect.map(client.result("completion/complete", { ...params }), (result) => at(result, "completion", "values"))
+          Effect.map(client.result("completion/complete", { ...params }), (result) =>
+            at(result, "completion", "values")
+          )
         expect(yield* complete(template("id", "a"))).toEqual(["ada", "alan"])
         expect(yield* complete(template("path", "x", { arguments: { id: "ada" } }))).toEqual(["ada:x"])
         const malformed = [
@@ -149,7 +161,6 @@ for (const era of eras) {
 describe("completers", () => {
   it("for what is not there are refused when the server is made", () => {
     const complete = { other: () => Effect.succeed([]) }
-    const none = () => Effect.succeed([])
     expect(() => Prompt.make("p", { arguments: Schema.Struct({ a: Schema.String }), complete }, none)).toThrow(/other/)
     expect(() => Resource.template("a:{b}", { name: "t", complete }, () => Effect.succeed(""))).toThrow(/other/)
   })

@@ -11,13 +11,16 @@ import { at, type Era, eras, legacy, modern, open, type RawClient } from "../sup
 const serverOf = <R>(...tools: ReadonlyArray<Tool.Handled<R>>) => McpServer.make({ name: "s", version: "1", tools })
 
 /** Starts a call and gives its only question, as `{ method, params }`. */
-const questionOf = (client: RawClient, name: string): Effect.Effect<{ readonly method: unknown; readonly params: unknown }> =>
+const questionOf = (
+  client: RawClient,
+  name: string
+): Effect.Effect<{ readonly method: unknown; readonly params: unknown }> =>
   Effect.gen(function* () {
     if (client.era === modern) {
       const { inputRequests, resultType } = yield* client.call(name)
       expect(resultType).toBe("input_required")
       const [question] = Object.values(inputRequests as { readonly [key: string]: Json })
-      expect(Object.keys(question ?? {}).sort()).toEqual(["method", "params"])
+      expect(Object.keys(question ?? {}).toSorted()).toEqual(["method", "params"])
       return question as { method: unknown; params: unknown }
     }
     yield* client.start("tools/call", { name }, name)
@@ -67,22 +70,27 @@ const sampling = (messages: ReadonlyArray<Json>, tools = true) =>
 
 for (const era of eras) {
   describe(`questions in ${era}`, () => {
-    it.effect("[ELIC-06][ELIC-12][SAMP-04] each goes out in the way of the era, and its answer comes back to the handler", () =>
-      Effect.gen(function* () {
-        const client = yield* open(demo, { era, capabilities: { elicitation: {}, sampling: {}, roots: {} } })
-        expect(yield* questionOf(client, "greet")).toMatchObject({
-          method: "elicitation/create",
-          params: { message: "Who are you?", requestedSchema: { type: "object", required: ["name"] } }
+    it.effect(
+      "[ELIC-06][ELIC-12][SAMP-04] each goes out in the way of the era, and its answer comes back to the handler",
+      () =>
+        Effect.gen(function* () {
+          const client = yield* open(demo, { era, capabilities: { elicitation: {}, sampling: {}, roots: {} } })
+          expect(yield* questionOf(client, "greet")).toMatchObject({
+            method: "elicitation/create",
+            params: { message: "Who are you?", requestedSchema: { type: "object", required: ["name"] } }
+          })
+          expect(yield* questionOf(client, "think")).toMatchObject({
+            method: "sampling/createMessage",
+            params: { maxTokens: 10 }
+          })
+          expect(yield* questionOf(client, "where")).toMatchObject({ method: "roots/list" })
+          expect(yield* answered(client, "greet", { action: "accept", content: { name: "Ada" } })).toBe("Hello Ada")
+          const completion = { role: "assistant", content: { type: "text", text: "…" }, model: "m1" }
+          expect(yield* answered(client, "think", completion)).toBe("m1")
+          expect(yield* answered(client, "where", { roots: [{ uri: "file:///a" }] })).toBe("file:///a")
+          const requests = client.received.filter((message) => "method" in message && "id" in message)
+          expect(requests.length).toBe(era === modern ? 0 : 6)
         })
-        expect(yield* questionOf(client, "think")).toMatchObject({ method: "sampling/createMessage", params: { maxTokens: 10 } })
-        expect(yield* questionOf(client, "where")).toMatchObject({ method: "roots/list" })
-        expect(yield* answered(client, "greet", { action: "accept", content: { name: "Ada" } })).toBe("Hello Ada")
-        const completion = { role: "assistant", content: { type: "text", text: "…" }, model: "m1" }
-        expect(yield* answered(client, "think", completion)).toBe("m1")
-        expect(yield* answered(client, "where", { roots: [{ uri: "file:///a" }] })).toBe("file:///a")
-        const requests = client.received.filter((message) => "method" in message && "id" in message)
-        expect(requests.length).toBe(era === modern ? 0 : 6)
-      })
     )
 
     it.effect("[BUG-122][MRTR-05][VER-10][ERR-09][ELIC-04] who did not say that it can is not asked", () =>
@@ -99,7 +107,11 @@ for (const era of eras) {
         for (const capabilities of [{}, { elicitation: {} }, { elicitation: { form: {} } }]) {
           expect(yield* refusalOf(era, "url", capabilities, serverOf(Url))).toBeDefined()
         }
-        for (const capabilities of [{ elicitation: {} }, { elicitation: { form: {} } }, { elicitation: { form: {}, url: {} } }]) {
+        for (const capabilities of [
+          { elicitation: {} },
+          { elicitation: { form: {} } },
+          { elicitation: { form: {}, url: {} } }
+        ]) {
           const client = yield* open(demo, { era, capabilities })
           expect(yield* answered(client, "greet", { action: "decline" })).toBe("Decline")
         }
@@ -113,7 +125,11 @@ for (const era of eras) {
           const client = yield* open(demo, { era, initialize: false, capabilities, judged: false })
           const answer = yield* era === modern
             ? client.request("tools/call", { name: "greet" })
-            : client.request("initialize", { protocolVersion: legacy, capabilities, clientInfo: { name: "a", version: "1" } })
+            : client.request("initialize", {
+                protocolVersion: legacy,
+                capabilities,
+                clientInfo: { name: "a", version: "1" }
+              })
           expect([-32602, -32021]).toContain(at(answer, "error", "code"))
           expect(client.received).toHaveLength(1)
         }
@@ -148,7 +164,10 @@ for (const era of eras) {
           [use, { role: "user", content: [result, { type: "text", text: "a" }] }],
           [use, { role: "user", content: [{ ...result, toolUseId: "u2" }] }],
           [{ role: "user", content: [result] }],
-          [{ role: "assistant", content: [toolUse, { ...toolUse, id: "u2" }] }, { role: "user", content: [result] }]
+          [
+            { role: "assistant", content: [toolUse, { ...toolUse, id: "u2" }] },
+            { role: "user", content: [result] }
+          ]
         ]
         for (const messages of wrong) {
           const server = serverOf(sampling(messages))
@@ -173,13 +192,21 @@ for (const era of eras) {
         })
         const Flat = Tool.handle(Tool.make("flat"), () => Effect.as(Peer.elicit({ message: "m", schema: Form }), ""))
         const Deep = Tool.handle(Tool.make("deep"), () =>
-          Effect.as(Peer.elicit({ message: "m", schema: Schema.Struct({ inner: Schema.Struct({ a: Schema.String }) }) }), "")
+          Effect.as(
+            Peer.elicit({ message: "m", schema: Schema.Struct({ inner: Schema.Struct({ a: Schema.String }) }) }),
+            ""
+          )
         )
         const client = yield* open(serverOf(Flat, Deep), { era, capabilities: { elicitation: {} } })
         const { params } = yield* questionOf(client, "flat")
         expect(at(params, "requestedSchema")).toMatchObject({
           type: "object",
-          properties: { email: { type: "string" }, age: { type: "integer" }, ok: { type: "boolean" }, size: { enum: ["S", "M"] } },
+          properties: {
+            email: { type: "string" },
+            age: { type: "integer" },
+            ok: { type: "boolean" },
+            size: { enum: ["S", "M"] }
+          },
           required: ["email", "ok", "size"]
         })
         const deep = yield* client.call("deep")

@@ -12,9 +12,12 @@ const serverOf = (...resources: ReadonlyArray<Resource.Any<never>>) =>
 
 const echo = (variables: object) => Effect.succeed(JSON.stringify(variables))
 
+const text = (result: object) => at(result, "contents", 0, "text")
+
+const make = (uri: string) => () => Resource.make(uri, { name: "a" }, Effect.succeed(""))
+
 for (const era of eras) {
   describe(`resources in ${era}`, () => {
-    const text = (result: object) => at(result, "contents", 0, "text")
     const notFound = era === legacy ? -32002 : -32602
 
     it.effect("[RES-02][RES-03] lists are the same for every connection", () =>
@@ -142,9 +145,10 @@ for (const era of eras) {
 
 describe("URIs of a server's own", () => {
   it("[RES-16] what is no URI by RFC 3986 is refused when the server is made", () => {
-    const make = (uri: string) => () => Resource.make(uri, { name: "a" }, Effect.succeed(""))
-    for (const uri of ["no-scheme", "1a:b", "a b:c", "", "a:b c", "a:<b>", "a:%zz", "é:a"]) expect(make(uri)).toThrow(/URI/)
-    for (const uri of ["a:b", "git+ssh://x/y", "x-1.a:", "file:///a%20b", "urn:isbn:0", "a:b#c"]) expect(make(uri)).not.toThrow()
+    for (const uri of ["no-scheme", "1a:b", "a b:c", "", "a:b c", "a:<b>", "a:%zz", "é:a"])
+      expect(make(uri)).toThrow(/URI/)
+    for (const uri of ["a:b", "git+ssh://x/y", "x-1.a:", "file:///a%20b", "urn:isbn:0", "a:b#c"])
+      expect(make(uri)).not.toThrow()
   })
 })
 

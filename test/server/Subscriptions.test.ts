@@ -108,7 +108,11 @@ describe("subscriptions/listen", () => {
     Effect.gen(function* () {
       const { changeTools, running, server, updateU } = yield* changing
       const client = yield* (yield* serve(server))()
-      yield* client.start("subscriptions/listen", listen({ toolsListChanged: true, resourceSubscriptions: ["r:u"] }), "s1")
+      yield* client.start(
+        "subscriptions/listen",
+        listen({ toolsListChanged: true, resourceSubscriptions: ["r:u"] }),
+        "s1"
+      )
       yield* client.start("subscriptions/listen", listen({ toolsListChanged: true }), "s2")
       yield* settle
       expect(running.count).toBe(1)
@@ -145,7 +149,11 @@ describe("subscriptions/listen", () => {
     Effect.gen(function* () {
       const server = McpServer.make({ name: "s", version: "1", tools: [tool("one")] })
       const client = yield* (yield* serve(server))()
-      yield* client.start("subscriptions/listen", listen({ toolsListChanged: true, resourceSubscriptions: ["a:b"] }), "s")
+      yield* client.start(
+        "subscriptions/listen",
+        listen({ toolsListChanged: true, resourceSubscriptions: ["a:b"] }),
+        "s"
+      )
       const answer = yield* client.answerTo("s")
       expect(answer.result).toMatchObject({ resultType: "complete", _meta: { [idKey]: "s" } })
       expect(client.received[0]).toMatchObject({ method: acknowledged, params: { notifications: {} } })
@@ -158,7 +166,10 @@ describe("subscriptions/listen", () => {
     Effect.gen(function* () {
       const { changeTools, server } = yield* changing
       const noise = Effect.andThen(Progress.report({ progress: 1 }), Effect.logError("loud"))
-      const noisy = { ...server, middleware: [((_, next) => Effect.andThen(noise, next)) satisfies Middleware.Middleware] }
+      const noisy = {
+        ...server,
+        middleware: [((_, next) => Effect.andThen(noise, next)) satisfies Middleware.Middleware]
+      }
       const client = yield* (yield* serve(noisy))()
       const _meta = { progressToken: 1 }
       yield* client.start("subscriptions/listen", { ...listen({ toolsListChanged: true }), _meta }, "s")
@@ -271,7 +282,9 @@ describe("changes in 2025-11-25", () => {
   it.effect("one client may not subscribe to more than the limit", () =>
     Effect.gen(function* () {
       const { server } = yield* changing
-      const client = yield* (yield* serve({ ...server, limits: { ...server.limits, subscriptions: 1 } }))({ era: legacy })
+      const client = yield* (yield* serve({ ...server, limits: { ...server.limits, subscriptions: 1 } }))({
+        era: legacy
+      })
       expect(yield* client.result("resources/subscribe", { uri: "r:u" })).toEqual({})
       expect((yield* client.error("resources/subscribe", { uri: "r:still" })).message).toContain("at most 1")
       yield* client.result("resources/unsubscribe", { uri: "r:u" })

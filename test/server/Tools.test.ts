@@ -10,22 +10,26 @@ import { at, eras, legacy, modern, open, serve } from "../support/RawClient.ts"
 
 const serverOf = <R>(...tools: ReadonlyArray<Tool.Handled<R>>) => McpServer.make({ name: "s", version: "1", tools })
 
+const text = (result: object) => at(result, "content", 0, "text")
+
 for (const era of eras) {
   describe(`tools in ${era}`, () => {
-    it.effect("[TOOL-02][TOOL-04][TOOL-09][TOOL-10] the list is the same for every connection, before and after calls", () =>
-      Effect.gen(function* () {
-        const connect = yield* serve(demo)
-        const [one, other] = [yield* connect({ era }), yield* connect({ era, capabilities: { elicitation: {} } })]
-        const before = yield* one.result("tools/list")
-        yield* one.call("add", { a: 1, b: 2 })
-        yield* one.call("withdraw", { amount: 12 })
-        expect(yield* one.result("tools/list")).toEqual(before)
-        expect(yield* other.result("tools/list")).toEqual(before)
-        for (const tool of before.tools as ReadonlyArray<object>) {
-          expect(at(tool, "name")).toMatch(/^[A-Za-z0-9_.-]{1,128}$/)
-          expect(at(tool, "inputSchema", "type")).toBe("object")
-        }
-      })
+    it.effect(
+      "[TOOL-02][TOOL-04][TOOL-09][TOOL-10] the list is the same for every connection, before and after calls",
+      () =>
+        Effect.gen(function* () {
+          const connect = yield* serve(demo)
+          const [one, other] = [yield* connect({ era }), yield* connect({ era, capabilities: { elicitation: {} } })]
+          const before = yield* one.result("tools/list")
+          yield* one.call("add", { a: 1, b: 2 })
+          yield* one.call("withdraw", { amount: 12 })
+          expect(yield* one.result("tools/list")).toEqual(before)
+          expect(yield* other.result("tools/list")).toEqual(before)
+          for (const tool of before.tools as ReadonlyArray<object>) {
+            expect(at(tool, "name")).toMatch(/^[A-Za-z0-9_.-]{1,128}$/)
+            expect(at(tool, "inputSchema", "type")).toBe("object")
+          }
+        })
     )
 
     it.effect("[TOOL-25] an unknown tool is a protocol error", () =>
@@ -66,7 +70,10 @@ for (const era of eras) {
     it.effect("[TOOL-19][BUG-99] structured output fits its schema, with content beside it", () =>
       Effect.gen(function* () {
         const client = yield* open(demo, { era })
-        const tools = (yield* client.result("tools/list")).tools as ReadonlyArray<{ name: string; outputSchema?: object }>
+        const tools = (yield* client.result("tools/list")).tools as ReadonlyArray<{
+          name: string
+          outputSchema?: object
+        }>
         const { outputSchema } = tools.find(({ name }) => name === "add") ?? {}
         const result = yield* client.call("add", { a: 2, b: 3 })
         expect(result.structuredContent).toEqual({ sum: 5 })
@@ -152,7 +159,6 @@ for (const era of eras) {
           ),
           { era }
         )
-        const text = (result: object) => at(result, "content", 0, "text")
         expect(text(yield* client.call("fields", { a: null }))).toBe('{"a":null,"c":10}')
         expect(text(yield* client.call("optional"))).toBe('{"c":10}')
         const nullB = yield* client.call("fields", { a: null, b: null })
@@ -184,32 +190,34 @@ for (const era of eras) {
       })
     )
 
-    it.effect("[BUG-86][TOOL-12] output that is no object: said as it is where that is allowed, left out where not", () =>
-      Effect.gen(function* () {
-        class Named extends Schema.Class<Named>("Named")({ n: Schema.Number }) {}
-        const Identified = Tool.make("identified", { output: Named })
-        const Union = Tool.make("union", {
-          output: Schema.Union([Schema.TaggedStruct("A", {}), Schema.TaggedStruct("B", { n: Schema.Number })])
+    it.effect(
+      "[BUG-86][TOOL-12] output that is no object: said as it is where that is allowed, left out where not",
+      () =>
+        Effect.gen(function* () {
+          class Named extends Schema.Class<Named>("Named")({ n: Schema.Number }) {}
+          const Identified = Tool.make("identified", { output: Named })
+          const Union = Tool.make("union", {
+            output: Schema.Union([Schema.TaggedStruct("A", {}), Schema.TaggedStruct("B", { n: Schema.Number })])
+          })
+          const List = Tool.make("list", { output: Schema.Array(Schema.Number) })
+          const client = yield* open(
+            serverOf(
+              Tool.handle(Identified, () => Effect.succeed(new Named({ n: 1 }))),
+              Tool.handle(Union, () => Effect.succeed({ _tag: "B" as const, n: 2 })),
+              Tool.handle(List, () => Effect.succeed([1, 2]))
+            ),
+            { era }
+          )
+          const { tools } = yield* client.result("tools/list")
+          expect(at(tools, 0, "outputSchema", "type")).toBe("object")
+          expect(at(tools, 1, "outputSchema", "type")).toBe("object")
+          expect(at(tools, 2, "outputSchema", "type")).toBe(era === legacy ? undefined : "array")
+          expect((yield* client.call("identified")).structuredContent).toEqual({ n: 1 })
+          expect((yield* client.call("union")).structuredContent).toEqual({ _tag: "B", n: 2 })
+          const list = yield* client.call("list")
+          expect(list.structuredContent).toEqual(era === legacy ? undefined : [1, 2])
+          expect(list.content).toEqual([{ type: "text", text: "[1,2]" }])
         })
-        const List = Tool.make("list", { output: Schema.Array(Schema.Number) })
-        const client = yield* open(
-          serverOf(
-            Tool.handle(Identified, () => Effect.succeed(new Named({ n: 1 }))),
-            Tool.handle(Union, () => Effect.succeed({ _tag: "B" as const, n: 2 })),
-            Tool.handle(List, () => Effect.succeed([1, 2]))
-          ),
-          { era }
-        )
-        const { tools } = yield* client.result("tools/list")
-        expect(at(tools, 0, "outputSchema", "type")).toBe("object")
-        expect(at(tools, 1, "outputSchema", "type")).toBe("object")
-        expect(at(tools, 2, "outputSchema", "type")).toBe(era === legacy ? undefined : "array")
-        expect((yield* client.call("identified")).structuredContent).toEqual({ n: 1 })
-        expect((yield* client.call("union")).structuredContent).toEqual({ _tag: "B", n: 2 })
-        const list = yield* client.call("list")
-        expect(list.structuredContent).toEqual(era === legacy ? undefined : [1, 2])
-        expect(list.content).toEqual([{ type: "text", text: "[1,2]" }])
-      })
     )
 
     it.effect("[BUG-91][JSCH-06] every $ref of a published schema resolves inside it", () =>
@@ -233,7 +241,11 @@ for (const era of eras) {
           expect(at(schema, "$defs", reference.slice("#/$defs/".length))).toBeDefined()
         }
         const leaf = { color: "green", children: [] }
-        const painted = yield* client.call("paint", { first: "red", second: "red", tree: { color: "red", children: [leaf] } })
+        const painted = yield* client.call("paint", {
+          first: "red",
+          second: "red",
+          tree: { color: "red", children: [leaf] }
+        })
         expect(at(painted, "content", 0, "text")).toBe("painted")
       })
     )

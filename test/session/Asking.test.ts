@@ -64,7 +64,12 @@ describe("answers", () => {
       for (const [id, code] of [-32000, -32002, -32019, -32601, 0, 7].entries()) {
         const call = yield* fork(Effect.flip(session.request("ask")))
         yield* take({ jsonrpc: "2.0", id, error: { code, message: "no", data: [1] } })
-        expect((yield* Fiber.join(call)).reason).toMatchObject({ _tag: "ProtocolFailure", code, message: "no", data: [1] })
+        expect((yield* Fiber.join(call)).reason).toMatchObject({
+          _tag: "ProtocolFailure",
+          code,
+          message: "no",
+          data: [1]
+        })
       }
     })
   )
@@ -72,7 +77,11 @@ describe("answers", () => {
   it.effect("[BASE-08] an answer that is malformed fails its call at once", () =>
     Effect.gen(function* () {
       const { session, take } = yield* make()
-      for (const [id, answer] of [{ result: 7 }, { error: "no" }, { result: {}, error: { code: 1, message: "" } }].entries()) {
+      for (const [id, answer] of [
+        { result: 7 },
+        { error: "no" },
+        { result: {}, error: { code: 1, message: "" } }
+      ].entries()) {
         const call = yield* fork(reasonOf(session.request("ask")))
         yield* take({ jsonrpc: "2.0", id, ...answer })
         expect(yield* Fiber.join(call)).toBe("DecodeFailure")
@@ -226,7 +235,8 @@ describe("the end of a peer", () => {
       const { sent, session } = yield* make()
       const calls = yield* Effect.forEach([1, 2, 3], () => fork(Effect.flip(session.request("ask"))))
       yield* session.close(McpError.closed("gone"))
-      for (const call of calls) expect((yield* Fiber.join(call)).reason).toMatchObject({ _tag: "Closed", message: "gone" })
+      for (const call of calls)
+        expect((yield* Fiber.join(call)).reason).toMatchObject({ _tag: "Closed", message: "gone" })
       expect((yield* Effect.flip(session.request("ask"))).message).toBe("gone")
       expect((yield* Effect.flip(session.notify("note"))).message).toBe("gone")
       yield* session.close(McpError.closed("again"))
@@ -249,7 +259,8 @@ describe("the end of a peer", () => {
   it.effect("a message that can't be sent fails its call, and no other", () =>
     Effect.gen(function* () {
       const { session, take } = yield* make({
-        send: (message) => ("method" in message && message.method === "bad" ? Effect.fail(McpError.transport("broken")) : Effect.void)
+        send: (message) =>
+          "method" in message && message.method === "bad" ? Effect.fail(McpError.transport("broken")) : Effect.void
       })
       const good = yield* fork(session.request("good"))
       expect(yield* reasonOf(session.request("bad"))).toBe("TransportFailure")

@@ -26,7 +26,11 @@ describe("answers to the peer", () => {
         [Effect.die(new Error("hunter2")), { code: ErrorCode.InternalError, message: "Internal error" }],
         [
           Effect.fail(McpError.unsupported("no", { roots: {} })),
-          { code: ErrorCode.MissingRequiredClientCapability, message: "no", data: { requiredCapabilities: { roots: {} } } }
+          {
+            code: ErrorCode.MissingRequiredClientCapability,
+            message: "no",
+            data: { requiredCapabilities: { roots: {} } }
+          }
         ]
       ]
       for (const [handler, error] of failures) {
@@ -78,7 +82,11 @@ describe("cancellation", () => {
     Effect.gen(function* () {
       const gate = new Gate()
       const { session, take } = yield* make({
-        handler: () => Effect.as(Effect.onInterrupt(Effect.never, () => gate.work), {})
+        handler: () =>
+          Effect.as(
+            Effect.onInterrupt(Effect.never, () => gate.work),
+            {}
+          )
       })
       yield* take(request("a"))
       yield* take({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "a" } })
@@ -179,7 +187,10 @@ describe("the end", () => {
             Effect.as(
               Effect.ensuring(
                 gates[id as 0 | 1].work,
-                Effect.andThen(Effect.yieldNow, Effect.sync(() => events.push(`finalized ${id}`)))
+                Effect.andThen(
+                  Effect.yieldNow,
+                  Effect.sync(() => events.push(`finalized ${id}`))
+                )
               ),
               {}
             )
@@ -188,7 +199,7 @@ describe("the end", () => {
       )
       for (const id of [0, 1]) yield* take(request(id))
       yield* Scope.close(scope, Exit.void)
-      expect(events.sort()).toEqual(["finalized 0", "finalized 1"])
+      expect(events.toSorted()).toEqual(["finalized 0", "finalized 1"])
       yield* take(request(2))
       yield* settle
       expect(sent).toEqual([])
@@ -228,7 +239,8 @@ describe("the end", () => {
     it.effect(`[BUG-128] a connection that ends takes its handlers with it; other connections go on (${era})`, () =>
       Effect.gen(function* () {
         const gates = [new Gate(), new Gate()] as const
-        const Slow = (index: 0 | 1) => Tool.handle(Tool.make(`slow${index}`), () => Effect.as(gates[index].work, "done"))
+        const Slow = (index: 0 | 1) =>
+          Tool.handle(Tool.make(`slow${index}`), () => Effect.as(gates[index].work, "done"))
         const server = McpServer.make({ name: "s", version: "1", tools: [Slow(0), Slow(1)] })
         const context = yield* Layer.build(McpServer.layer(server).pipe(Layer.provideMerge(InMemory.layer)))
         const { connect } = yield* Effect.provide(Transport.ClientTransport, context)

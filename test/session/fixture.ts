@@ -14,6 +14,8 @@ export interface Options {
   readonly handler?: (request: JsonRpc.Request) => Effect.Effect<JsonRpc.Members, McpError>
   readonly limits?: Partial<Limits.Limits>
   readonly sharedIds?: boolean
+  /** Whether the peer may send batches. */
+  readonly batches?: () => boolean
   readonly cancellable?: (method: string) => boolean
   /** Does the sending. Default: hands over at once. */
   readonly send?: (message: JsonRpc.Message) => Effect.Effect<void, McpError>
@@ -46,6 +48,7 @@ export const make = (options: Options = {}): Effect.Effect<Fixture, never, Scope
       outlet,
       limits: { ...Limits.defaults, ...options.limits },
       sharedIds: options.sharedIds,
+      batches: options.batches,
       cancellable: options.cancellable,
       onRequest: (request) => Work.make(options.handler?.(request) ?? Effect.succeed({}), Context.empty()),
       onNotification: (notification) => Effect.sync(() => void notified.push(notification)),

@@ -2,7 +2,7 @@
  * The three ways to serve over HTTP, each started on a free port or without any.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Fiber, Layer, type Scope } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { TestClock } from "effect/testing"
 import { StreamableHttp } from "mcp-effect/node"
@@ -79,6 +79,14 @@ export const impatient: Effect.Effect<void, never, Scope.Scope> = Effect.addFina
     Effect.forkDetach
   )
 )
+
+/** Waits for a fiber while virtual time passes: idle connections are hung up on after a while, not at once. */
+export const joinInTime = <A, E>(fiber: Fiber.Fiber<A, E>): Effect.Effect<A, E> =>
+  Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5))).pipe(
+    Effect.andThen(TestClock.adjust("1 second")),
+    Effect.repeat({ until: () => fiber.pollUnsafe() !== undefined }),
+    Effect.andThen(Fiber.join(fiber))
+  )
 
 /** All of them. */
 export const hosts: ReadonlyArray<HttpHost> = [node, route, web]

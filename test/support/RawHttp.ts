@@ -86,11 +86,12 @@ export class Reply {
 
   /** The next message of the stream. */
   get nextMessage(): Effect.Effect<Json | undefined> {
-    return Effect.flatMap(this.nextEvent, (event) => {
-      if (event === undefined) return Effect.undefined
-      return event.data === undefined || event.data === ""
-        ? this.nextMessage
-        : Effect.succeed(JSON.parse(event.data) as Json)
+    return Effect.gen({ self: this }, function* () {
+      while (true) {
+        const event = yield* this.nextEvent
+        if (event === undefined) return undefined
+        if (event.data !== undefined && event.data !== "") return JSON.parse(event.data) as Json
+      }
     })
   }
 

@@ -5,28 +5,39 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { McpServer, Tool } from "mcp-effect"
+import type { Json } from "../protocol/OfficialSchema.ts"
 import { demo } from "../support/Demo.ts"
 import { Gate } from "../support/Gate.ts"
-import { hosts, impatient } from "../support/HttpHosts.ts"
+import { hosts, impatient, joinInTime } from "../support/HttpHosts.ts"
 import { at, eras, legacy, modern, modernMeta } from "../support/RawClient.ts"
 import { connect } from "../support/RawHttp.ts"
 
 const serverOf = <R>(...tools: ReadonlyArray<Tool.Handled<R>>) => McpServer.make({ name: "s", version: "1", tools })
 
+const inPieces = (whole: Uint8Array) =>
+  new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const byte of whole) controller.enqueue(new Uint8Array([byte]))
+      controller.close()
+    }
+  })
+
 for (const host of hosts) {
   for (const era of eras) {
     describe(`${host.name} in ${era}`, () => {
-      it.effect("[HTTP-01][HTTP-02][HTTP-12][BUG-51] a quick answer is one JSON object, with and without a last slash", () =>
-        Effect.gen(function* () {
-          const running = yield* host.start(demo)
-          const client = yield* connect(running, era)
-          for (const path of ["/mcp", "/mcp/", "/mcp?a=b"]) {
-            const text = "é漢🙂\u2028\u0000"
-            const reply = yield* client.request("tools/call", { name: "echo", arguments: { text } }, { path })
-            expect([reply.status, reply.type]).toEqual([200, "application/json"])
-            expect(at(yield* reply.json, "result", "content", 0, "text")).toBe(text)
-          }
-        })
+      it.effect(
+        "[HTTP-01][HTTP-02][HTTP-12][BUG-51] a quick answer is one JSON object, with and without a last slash",
+        () =>
+          Effect.gen(function* () {
+            const running = yield* host.start(demo)
+            const client = yield* connect(running, era)
+            for (const path of ["/mcp", "/mcp/", "/mcp?a=b"]) {
+              const text = "é漢🙂\u2028\u0000"
+              const reply = yield* client.request("tools/call", { name: "echo", arguments: { text } }, { path })
+              expect([reply.status, reply.type]).toEqual([200, "application/json"])
+              expect(at(yield* reply.json, "result", "content", 0, "text")).toBe(text)
+            }
+          })
       )
 
       it.effect("[HTTP-12] what is said before the answer makes it a stream, which ends with the answer", () =>
@@ -120,13 +131,6 @@ for (const host of hosts) {
           const client = yield* connect(yield* host.start(demo), era)
           const message = client.message("tools/call", { name: "echo", arguments: { text: "你好🙂" } })
           const bytes = new TextEncoder().encode(JSON.stringify(message))
-          const inPieces = (whole: Uint8Array) =>
-            new ReadableStream<Uint8Array>({
-              start: (controller) => {
-                for (const byte of whole) controller.enqueue(new Uint8Array([byte]))
-                controller.close()
-              }
-            })
           const whole = yield* client.fetch("POST", { body: inPieces(bytes), headers: client.headersOf(message) })
           expect(at(yield* whole.json, "result", "content", 0, "text")).toBe("你好🙂")
           const cut = bytes.slice(0, new TextDecoder("latin1").decode(bytes).indexOf("\u00f0\u009f") + 2)
@@ -152,7 +156,12 @@ for (const host of hosts) {
       it.effect("[HTTP-03][HTTP-04][BUG-133] a page from elsewhere is refused, whatever it asks for", () =>
         Effect.gen(function* () {
           const client = yield* connect(yield* host.start(demo), era)
-          for (const origin of ["https://evil.example", "http://localhost.evil.example", "null", "http://127.0.0.1@evil.example"]) {
+          for (const origin of [
+            "https://evil.example",
+            "http://localhost.evil.example",
+            "null",
+            "http://127.0.0.1@evil.example"
+          ]) {
             const message = client.message("tools/list")
             for (const method of ["POST", "GET", "DELETE", "OPTIONS"]) {
               const reply = yield* client.fetch(method, {
@@ -260,24 +269,21 @@ for (const host of hosts) {
         Effect.gen(function* () {
           const gate = new Gate()
           const slow = serverOf(Tool.handle(Tool.make("slow"), () => Effect.as(gate.work, "done")))
-          const closing = yield* Deferred.make<void>()
-          const running = yield* Effect.forkScoped(
-            Effect.scoped(
-              Effect.gen(function* () {
-                const target = yield* host.start(slow)
-                yield* Effect.addFinalizer(() => Deferred.succeed(closing, undefined))
-                const client = yield* connect(target, era)
-                const waiting = yield* Effect.forkDetach(Effect.scoped(Effect.flatMap(client.call("slow"), (reply) => reply.answer)))
-                yield* gate.started
-                yield* TestClock.adjust("100 millis")
-                return waiting
-              })
-            )
-          )
-          yield* Deferred.await(closing)
+          const closing = yield* Deferred.make<Fiber.Fiber<Json>>()
+          const life = Effect.gen(function* () {
+            const target = yield* host.start(slow)
+            const client = yield* connect(target, era)
+            const calling = Effect.scoped(Effect.flatMap(client.call("slow"), (reply) => reply.answer))
+            const answer = yield* Effect.forkDetach(calling)
+            yield* gate.started
+            yield* TestClock.adjust("100 millis")
+            yield* Effect.addFinalizer(() => Deferred.succeed(closing, answer))
+          })
+          const running = yield* Effect.forkScoped(Effect.scoped(life))
+          const answer = yield* Deferred.await(closing)
           yield* gate.open
-          const answer = yield* Fiber.join(yield* Fiber.join(running))
-          expect(at(answer, "result", "content", 0, "text")).toBe("done")
+          expect(at(yield* Fiber.join(answer), "result", "content", 0, "text")).toBe("done")
+          yield* joinInTime(running)
         })
       )
     })

@@ -7,7 +7,7 @@ import { Catalog, McpServer, Peer, Tool } from "mcp-effect"
 import type { Json } from "../protocol/OfficialSchema.ts"
 import { demo } from "../support/Demo.ts"
 import { Gate } from "../support/Gate.ts"
-import { hosts, node } from "../support/HttpHosts.ts"
+import { hosts, joinInTime, node } from "../support/HttpHosts.ts"
 import { at, legacy, modern, modernMeta } from "../support/RawClient.ts"
 import { connect, isPending, type RawHttp } from "../support/RawHttp.ts"
 import { rawRequest } from "../support/rawRequest.ts"
@@ -23,11 +23,12 @@ const refusalOf = (client: RawHttp, headers: { readonly [name: string]: string |
     return [reply.status, at(answer, "error", "code")]
   })
 
+const version = (value: string | undefined) => ({ "mcp-protocol-version": value })
+
 describe("the version of a request", () => {
   it.effect("[META-14][BUG-141][HTTP-36][HTTP-38] header and `_meta` are both there, and the same", () =>
     Effect.gen(function* () {
       const client = yield* connect(yield* node.start(demo), modern)
-      const version = (value: string | undefined) => ({ "mcp-protocol-version": value })
       expect(yield* refusalOf(client, version(undefined))).toEqual([400, -32020])
       for (const other of [legacy, "2026-07-29", "banana", ""]) {
         expect(yield* refusalOf(client, version(other))).toEqual([400, -32020])
@@ -63,7 +64,9 @@ describe("the version of a request", () => {
       const params = { protocolVersion: legacy, capabilities: {}, clientInfo: { name: "a", version: "1" } }
       const reply = yield* client.request("initialize", params)
       expect(reply.status).toBe(400)
-      expect(yield* reply.json).toMatchObject({ error: { code: -32022, data: { supported: [modern], requested: legacy } } })
+      expect(yield* reply.json).toMatchObject({
+        error: { code: -32022, data: { supported: [modern], requested: legacy } }
+      })
       expect((yield* client.request("tools/list")).status).toBe(400)
       const headers = { "mcp-session-id": "a", "last-event-id": "b" }
       const current = yield* connect(yield* node.start(modernOnly), modern)
@@ -120,44 +123,46 @@ describe("headers that mirror the body", () => {
     })
   )
 
-  it.effect("[HDR-16][HDR-18][HDR-05] annotated arguments are compared after decoding; absent ones are not expected", () =>
-    Effect.gen(function* () {
-      const seen: Array<unknown> = []
-      const Place = Tool.make("place", {
-        input: Schema.Struct({
-          region: Schema.optionalKey(Schema.String.annotate({ "x-mcp-header": "Region" })),
-          count: Schema.optionalKey(Schema.Int.annotate({ "x-mcp-header": "Count" }))
+  it.effect(
+    "[HDR-16][HDR-18][HDR-05] annotated arguments are compared after decoding; absent ones are not expected",
+    () =>
+      Effect.gen(function* () {
+        const seen: Array<unknown> = []
+        const Place = Tool.make("place", {
+          input: Schema.Struct({
+            region: Schema.optionalKey(Schema.String.annotate({ "x-mcp-header": "Region" })),
+            count: Schema.optionalKey(Schema.Int.annotate({ "x-mcp-header": "Count" }))
+          })
         })
+        const server = McpServer.make({
+          name: "s",
+          version: "1",
+          tools: [Tool.handle(Place, (input) => Effect.sync(() => void seen.push(input)))]
+        })
+        const client = yield* connect(yield* node.start(server), modern)
+        const call = (args: Json, headers: { readonly [name: string]: string | undefined }) =>
+          refusalOf(client, headers, { name: "place", arguments: args })
+        for (const [args, headers] of [
+          [{ count: 42 }, {}],
+          [{ count: 42 }, { "mcp-param-count": "43" }],
+          [{ count: 42 }, { "mcp-param-count": "forty-two" }],
+          [{ count: 42 }, { "mcp-param-count": "=?base64?!?=" }],
+          [{ region: "é" }, { "mcp-param-region": `=?base64?${btoa("e")}?=` }]
+        ] as const) {
+          expect(yield* call(args, headers)).toEqual([400, -32020])
+        }
+        expect(seen).toEqual([])
+        for (const [args, headers] of [
+          [{}, {}],
+          [{ count: 42 }, { "mcp-param-count": "42" }],
+          [{ count: 42 }, { "mcp-param-count": "42.0" }],
+          [{ count: 42 }, { "mcp-param-count": `=?base64?${btoa("42")}?=` }],
+          [{ region: "é" }, { "mcp-param-region": `=?base64?${Buffer.from("é").toString("base64")}?=` }]
+        ] as const) {
+          expect(yield* call(args, headers)).toEqual([200, undefined])
+        }
+        expect(seen).toHaveLength(5)
       })
-      const server = McpServer.make({
-        name: "s",
-        version: "1",
-        tools: [Tool.handle(Place, (input) => Effect.sync(() => void seen.push(input)))]
-      })
-      const client = yield* connect(yield* node.start(server), modern)
-      const call = (args: Json, headers: { readonly [name: string]: string | undefined }) =>
-        refusalOf(client, headers, { name: "place", arguments: args })
-      for (const [args, headers] of [
-        [{ count: 42 }, {}],
-        [{ count: 42 }, { "mcp-param-count": "43" }],
-        [{ count: 42 }, { "mcp-param-count": "forty-two" }],
-        [{ count: 42 }, { "mcp-param-count": "=?base64?!?=" }],
-        [{ region: "é" }, { "mcp-param-region": `=?base64?${btoa("e")}?=` }]
-      ] as const) {
-        expect(yield* call(args, headers)).toEqual([400, -32020])
-      }
-      expect(seen).toEqual([])
-      for (const [args, headers] of [
-        [{}, {}],
-        [{ count: 42 }, { "mcp-param-count": "42" }],
-        [{ count: 42 }, { "mcp-param-count": "42.0" }],
-        [{ count: 42 }, { "mcp-param-count": `=?base64?${btoa("42")}?=` }],
-        [{ region: "é" }, { "mcp-param-region": `=?base64?${Buffer.from("é").toString("base64")}?=` }]
-      ] as const) {
-        expect(yield* call(args, headers)).toEqual([200, undefined])
-      }
-      expect(seen).toHaveLength(5)
-    })
   )
 })
 
@@ -197,8 +202,13 @@ describe("statuses", () => {
 
   it.effect("an error after the stream has begun comes as an event", () =>
     Effect.gen(function* () {
-      const Late = Tool.handle(Tool.make("late"), () => Effect.andThen(Effect.logError("first"), Effect.as(Peer.roots(), "")))
-      const client = yield* connect(yield* node.start(McpServer.make({ name: "s", version: "1", tools: [Late] })), modern)
+      const Late = Tool.handle(Tool.make("late"), () =>
+        Effect.andThen(Effect.logError("first"), Effect.as(Peer.roots(), ""))
+      )
+      const client = yield* connect(
+        yield* node.start(McpServer.make({ name: "s", version: "1", tools: [Late] })),
+        modern
+      )
       const reply = yield* client.call("late", {}, { _meta: { "io.modelcontextprotocol/logLevel": "error" } })
       expect([reply.status, reply.type]).toEqual([200, "text/event-stream"])
       const messages = yield* reply.messages
@@ -241,23 +251,22 @@ describe("listen streams", () => {
     it.effect(`[BUG-127] end with their result at shutdown (${host.name})`, () =>
       Effect.gen(function* () {
         const { server } = yield* changing
-        const listening = yield* Deferred.make<void>()
-        const messages = yield* Effect.scoped(
-          Effect.gen(function* () {
-            const client = yield* connect(yield* host.start(server), modern)
-            const reading = yield* Effect.forkDetach(
-              Effect.scoped(
-                Effect.flatMap(client.request("subscriptions/listen", wish), (stream) =>
-                  Effect.andThen(Deferred.succeed(listening, undefined), stream.messages)
-                )
-              )
-            )
-            yield* Deferred.await(listening)
-            return reading
-          })
-        ).pipe(Effect.flatMap(Fiber.join))
-        expect(messages.at(-1)?.result).toMatchObject({ resultType: "complete" })
+        const closing = yield* Deferred.make<Fiber.Fiber<ReadonlyArray<Json>>>()
+        const life = Effect.gen(function* () {
+          const client = yield* connect(yield* host.start(server), modern)
+          const listening = yield* Deferred.make<void>()
+          const reading = Effect.flatMap(client.request("subscriptions/listen", wish), (stream) =>
+            Effect.andThen(Deferred.succeed(listening, undefined), stream.messages)
+          )
+          const messages = yield* Effect.forkDetach(Effect.scoped(reading))
+          yield* Deferred.await(listening)
+          yield* Effect.addFinalizer(() => Deferred.succeed(closing, messages))
+        })
+        const running = yield* Effect.forkScoped(Effect.scoped(life))
+        const messages = yield* Fiber.join(yield* Deferred.await(closing))
         expect(messages).toHaveLength(2)
+        expect(messages.at(-1)?.result).toMatchObject({ resultType: "complete" })
+        yield* joinInTime(running)
       })
     )
   }
@@ -281,7 +290,10 @@ describe("listen streams", () => {
         list: Effect.succeed([]),
         find: () => Effect.undefined,
         changes: Effect.acquireRelease(
-          Effect.as(Effect.forkScoped(gate.work, { startImmediately: true }), (yield* (yield* changing).server.tools!.changes!)),
+          Effect.as(
+            Effect.forkScoped(gate.work, { startImmediately: true }),
+            yield* (yield* changing).server.tools!.changes!
+          ),
           () => Effect.void
         )
       }

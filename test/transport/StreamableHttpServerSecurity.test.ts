@@ -18,11 +18,23 @@ import { rawRequest } from "../support/rawRequest.ts"
 
 const serverOf = <R>(...tools: ReadonlyArray<Tool.Handled<R>>) => McpServer.make({ name: "s", version: "1", tools })
 
+const drain = (response: HttpResponse): Effect.Effect<void> =>
+  response.body instanceof EventStream ? Effect.sync(() => (response.body as EventStream).gone()) : Effect.void
+
+const headersOf = (era: Era, method: string, name?: string) => ({
+  "mcp-protocol-version": era,
+  "mcp-method": method,
+  ...(name !== undefined && { "mcp-name": name })
+})
+
 describe("who may call", () => {
   const list = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: modernMeta() } }
   const standard = ["Content-Type", "application/json", "MCP-Protocol-Version", modern, "Mcp-Method", "tools/list"]
   const statusOf = (url: string, ...headers: ReadonlyArray<string>) =>
-    Effect.map(rawRequest(url, { headers: [...headers, ...standard], body: JSON.stringify(list) }), ({ status }) => status)
+    Effect.map(
+      rawRequest(url, { headers: [...headers, ...standard], body: JSON.stringify(list) }),
+      ({ status }) => status
+    )
 
   it.effect("[HTTP-03][HTTP-04][BUG-133] by default the local machine, by name and by address", () =>
     Effect.gen(function* () {
@@ -32,7 +44,13 @@ describe("who may call", () => {
         expect(yield* statusOf(url, "Host", host)).toBe(200)
       }
       // A page of evil.example whose name was made to point here.
-      for (const host of ["evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.2"]) {
+      for (const host of [
+        "evil.example",
+        "evil.example:80",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "127.0.0.2"
+      ]) {
         expect(yield* statusOf(url, "Host", host)).toBe(403)
       }
     })
@@ -45,7 +63,10 @@ describe("who may call", () => {
         expect(yield* statusOf(nobody.url, "Host", "localhost", "Origin", origin)).toBe(403)
       }
       expect(yield* statusOf(nobody.url, "Host", "localhost")).toBe(200)
-      const some = yield* node.start(demo, { allowedOrigins: ["https://App.example:8443/"], allowedHosts: ["mcp.example"] })
+      const some = yield* node.start(demo, {
+        allowedOrigins: ["https://App.example:8443/"],
+        allowedHosts: ["mcp.example"]
+      })
       expect(yield* statusOf(some.url, "Host", "mcp.example", "Origin", "https://app.example:8443")).toBe(200)
       for (const origin of [
         "https://app.example",
@@ -69,7 +90,8 @@ describe("who may call", () => {
         const origin = "https://app.example"
         const running = yield* host.start(demo, { allowedOrigins: [origin], cors: true })
         const client = yield* connect(running, legacy)
-        const asked = "mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, authorization, last-event-id, mcp-param-a"
+        const asked =
+          "mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, authorization, last-event-id, mcp-param-a"
         const preflight = yield* client.fetch("OPTIONS", {
           headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": asked }
         })
@@ -136,7 +158,12 @@ describe("who may see what", () => {
   it.effect("[SEC-09][SEC-16][BUG-134] a session is its owner's: knowing its id is not enough", () =>
     Effect.gen(function* () {
       const { send } = yield* authenticated(demo)
-      const opened = yield* send("ada", "POST", { jsonrpc: "2.0", id: 1, method: "initialize", params: initializeParams() })
+      const opened = yield* send("ada", "POST", {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "initialize",
+        params: initializeParams()
+      })
       const session = { "mcp-session-id": opened.headers["mcp-session-id"] }
       const list = { jsonrpc: "2.0", id: 2, method: "tools/list" }
       for (const [method, message] of [
@@ -159,7 +186,10 @@ describe("who may see what", () => {
       const headers = { "mcp-protocol-version": modern, "mcp-method": "tools/call", "mcp-name": "greet" }
       const call = (subject: string, more: Json = {}) => {
         const params = { name: "greet", arguments: {}, _meta: modernMeta({ elicitation: {} }), ...more }
-        return Effect.map(send(subject, "POST", { jsonrpc: "2.0", id: 1, method: "tools/call", params }, headers), jsonOf)
+        return Effect.map(
+          send(subject, "POST", { jsonrpc: "2.0", id: 1, method: "tools/call", params }, headers),
+          jsonOf
+        )
       }
       const requestState = at(yield* call("ada"), "result", "requestState")
       const answer = { requestState, inputResponses: { who: { action: "accept", content: { name: "x" } } } }
@@ -193,7 +223,9 @@ describe("who may see what", () => {
               headers["mcp-session-id"] = (yield* send(subject, "POST", hello)).headers["mcp-session-id"]
             }
             const params = { name: "who", ...(era === modern && { _meta: modernMeta() }) }
-            return jsonOf(yield* send(subject, "POST", { jsonrpc: "2.0", id: 1, method: "tools/call", params }, headers))
+            return jsonOf(
+              yield* send(subject, "POST", { jsonrpc: "2.0", id: 1, method: "tools/call", params }, headers)
+            )
           })
         const [ada, alan] = [yield* Effect.forkScoped(call("ada")), yield* Effect.forkScoped(call("alan"))]
         yield* Effect.all([gates.ada!.started, gates.alan!.started])
@@ -204,43 +236,47 @@ describe("who may see what", () => {
       })
     )
 
-    it.effect(`[BUG-54][BUG-130] many clients of one server, same ids, same tokens: nobody hears another (${era})`, () =>
-      Effect.gen(function* () {
-        const Secret = Tool.make("secret", { input: Schema.Struct({ value: Schema.String }) })
-        const secret = Tool.handle(Secret, ({ value }) =>
-          Effect.gen(function* () {
-            yield* Effect.yieldNow
-            if (value.endsWith("0")) yield* Progress.report({ progress: 1, message: value })
-            yield* Effect.yieldNow
-            return value
-          })
-        )
-        const running = yield* node.start(serverOf(secret))
-        yield* Effect.forEach(
-          ["A", "B"],
-          (name) =>
+    it.effect(
+      `[BUG-54][BUG-130] many clients of one server, same ids, same tokens: nobody hears another (${era})`,
+      () =>
+        Effect.gen(function* () {
+          const Secret = Tool.make("secret", { input: Schema.Struct({ value: Schema.String }) })
+          const secret = Tool.handle(Secret, ({ value }) =>
             Effect.gen(function* () {
-              const client = yield* connect(running, era, { judged: false })
-              const values = Array.from({ length: 100 }, (_, index) => `${name}-${index}`)
-              const heard = yield* Effect.forEach(
-                values,
-                (value, index) =>
-                  Effect.scoped(
-                    Effect.gen(function* () {
-                      const params = { name: "secret", arguments: { value }, _meta: { progressToken: index % 5 } }
-                      const reply = yield* client.post(client.message("tools/call", params, index % 5))
-                      return JSON.stringify(yield* reply.messages)
-                    })
-                  ),
-                { concurrency: 10 }
-              )
-              for (const [index, text] of heard.entries()) {
-                expect(new Set([...text.matchAll(/[AB]-\d+/g)].map((match) => match[0]))).toEqual(new Set([values[index]]))
-              }
-            }),
-          { concurrency: 2 }
-        )
-      })
+              yield* Effect.yieldNow
+              if (value.endsWith("0")) yield* Progress.report({ progress: 1, message: value })
+              yield* Effect.yieldNow
+              return value
+            })
+          )
+          const running = yield* node.start(serverOf(secret))
+          yield* Effect.forEach(
+            ["A", "B"],
+            (name) =>
+              Effect.gen(function* () {
+                const client = yield* connect(running, era, { judged: false })
+                const values = Array.from({ length: 100 }, (_, index) => `${name}-${index}`)
+                const heard = yield* Effect.forEach(
+                  values,
+                  (value, index) =>
+                    Effect.scoped(
+                      Effect.gen(function* () {
+                        const params = { name: "secret", arguments: { value }, _meta: { progressToken: index % 5 } }
+                        const reply = yield* client.post(client.message("tools/call", params, index % 5))
+                        return JSON.stringify(yield* reply.messages)
+                      })
+                    ),
+                  { concurrency: 10 }
+                )
+                for (const [index, text] of heard.entries()) {
+                  expect(new Set([...text.matchAll(/[AB]-\d+/g)].map((match) => match[0]))).toEqual(
+                    new Set([values[index]])
+                  )
+                }
+              }),
+            { concurrency: 2 }
+          )
+        })
     )
   }
 })
@@ -253,17 +289,6 @@ describe("what is left behind", () => {
       collect()
       return process.memoryUsage().heapUsed
     })
-
-  const drain = (response: HttpResponse): Effect.Effect<void> =>
-    response.body instanceof EventStream
-      ? Effect.sync(() => (response.body as EventStream).gone())
-      : Effect.void
-
-  const headersOf = (era: Era, method: string, name?: string) => ({
-    "mcp-protocol-version": era,
-    "mcp-method": method,
-    ...(name !== undefined && { "mcp-name": name })
-  })
 
   it.effect("[BUG-124] requests that stand for themselves leave nothing, cut off or not", () =>
     Effect.gen(function* () {

@@ -15,13 +15,25 @@ import { connect, isPending, type Reply } from "../support/RawHttp.ts"
 const serverOf = <R>(...tools: ReadonlyArray<Tool.Handled<R>>) => McpServer.make({ name: "s", version: "1", tools })
 
 /** The next event that carries a message, with its id. */
-const nextWithId = (reply: Reply): Effect.Effect<{ readonly id: string | undefined; readonly data: string } | undefined> =>
+const nextWithId = (
+  reply: Reply
+): Effect.Effect<{ readonly id: string | undefined; readonly data: string } | undefined> =>
   Effect.flatMap(reply.nextEvent, (event) =>
     event === undefined
       ? Effect.undefined
       : event.data === undefined || event.data === ""
         ? nextWithId(reply)
         : Effect.succeed({ id: event.id, data: event.data })
+  )
+
+const Report = (gate: Gate) =>
+  Tool.handle(Tool.make("report"), () =>
+    Effect.gen(function* () {
+      yield* Progress.report({ progress: 1 })
+      yield* gate.work
+      for (const progress of [2, 3]) yield* Progress.report({ progress })
+      return "done"
+    })
   )
 
 describe("sessions", () => {
@@ -195,7 +207,11 @@ describe("the GET stream", () => {
       const stream = yield* client.listen()
       for (let times = 0; times < 3; times++) yield* (yield* client.request("tools/list")).answer
       yield* change
-      expect(yield* stream.nextMessage).toEqual({ jsonrpc: "2.0", method: "notifications/tools/list_changed", params: {} })
+      expect(yield* stream.nextMessage).toEqual({
+        jsonrpc: "2.0",
+        method: "notifications/tools/list_changed",
+        params: {}
+      })
       expect(yield* isPending(stream.nextMessage)).toBe(true)
     })
   )
@@ -238,15 +254,6 @@ describe("the GET stream", () => {
 })
 
 describe("streams that are taken up again", () => {
-  const Report = (gate: Gate) =>
-    Tool.handle(Tool.make("report"), () =>
-      Effect.gen(function* () {
-        yield* Progress.report({ progress: 1 })
-        yield* gate.work
-        for (const progress of [2, 3]) yield* Progress.report({ progress })
-        return "done"
-      })
-    )
   const progress = { _meta: { progressToken: "t" } }
 
   it.effect("[BUG-60][HTTP-19] what was missed comes exactly once, then the answer, then the end", () =>
@@ -283,7 +290,8 @@ describe("streams that are taken up again", () => {
       const ids: Array<string | undefined> = []
       for (let times = 0; times < 3; times++) {
         const reply = yield* client.call("report", {}, progress)
-        for (let event = yield* nextWithId(reply); event !== undefined; event = yield* nextWithId(reply)) ids.push(event.id)
+        for (let event = yield* nextWithId(reply); event !== undefined; event = yield* nextWithId(reply))
+          ids.push(event.id)
       }
       expect(ids).toHaveLength(12)
       expect(new Set(ids).size).toBe(12)

@@ -14,6 +14,8 @@ import * as Net from "node:net"
 import * as OperatingSystem from "node:os"
 import * as Path from "node:path"
 import * as ports from "../../examples/transport.ts"
+import * as HttpLaws from "./HttpLaws.ts"
+import * as StdioLaws from "./StdioLaws.ts"
 
 const runner = { describe, test: it.live }
 
@@ -78,4 +80,28 @@ TransportLaws.suite(runner, "WebSocket", webSocket, {
       (socket) => (text: string) => Effect.sync(() => socket.send(text))
     )
   )
+})
+
+TransportLaws.suite(runner, "stdio", StdioLaws.layer)
+
+const onlyAtShutdown = "a server ends a session only when it shuts down, and then it refuses the next"
+
+TransportLaws.suite(runner, "Streamable HTTP, with sessions", HttpLaws.streamable, {
+  omit: { "server hangs up": onlyAtShutdown }
+})
+
+TransportLaws.suite(runner, "HTTP+SSE", HttpLaws.sse, {
+  omit: { "server hangs up": onlyAtShutdown },
+  raw: Effect.gen(function* () {
+    const url = yield* HttpLaws.sseUrl
+    const controller = new AbortController()
+    yield* Effect.addFinalizer(() => Effect.sync(() => controller.abort()))
+    const stream = yield* Effect.promise(() =>
+      fetch(url, { headers: { accept: "text/event-stream" }, signal: controller.signal })
+    )
+    const { value } = yield* Effect.promise(() => stream.body!.pipeThrough(new TextDecoderStream()).getReader().read())
+    const messages = new URL(/data: (.*)/.exec(value!)![1]!, url)
+    const headers = { "content-type": "application/json" }
+    return (body: string) => Effect.promise(() => fetch(messages, { method: "POST", headers, body }))
+  }).pipe(Effect.map((send) => (text: string) => Effect.asVoid(send(text))))
 })

@@ -3,11 +3,24 @@
  */
 import { Context, Effect, Layer, Schema, Stream } from "effect"
 import type { HttpRouter } from "effect/http"
-import { Catalog, McpError, McpServer, type Middleware, Peer, Progress, Prompt, PromptMessage, Resource, Step } from "mcp-effect"
+import {
+  Catalog,
+  McpError,
+  McpServer,
+  type Middleware,
+  Peer,
+  Progress,
+  Prompt,
+  PromptMessage,
+  Resource,
+  Step
+} from "mcp-effect"
 import { InMemory, StreamableHttp, Tool, type Transport } from "mcp-effect"
 import { expectTypeOf } from "vitest"
 
-class Stations extends Context.Service<Stations, { readonly all: Effect.Effect<ReadonlyArray<string>> }>()("Stations") {}
+class Stations extends Context.Service<Stations, { readonly all: Effect.Effect<ReadonlyArray<string>> }>()(
+  "Stations"
+) {}
 class Clock extends Context.Service<Clock, { readonly now: Effect.Effect<number> }>()("Clock") {}
 class NoStation extends Schema.TaggedError<NoStation>()("NoStation", { near: Schema.Number }) {}
 class Unrelated extends Schema.TaggedError<Unrelated>()("Unrelated", {}) {}
@@ -42,12 +55,18 @@ const forecast = Tool.handle(Forecast, ({ days, latitude }) =>
 // What it needs of the runtime, it gets; what it needs of the program, its type says.
 expectTypeOf(forecast).toEqualTypeOf<Tool.Handled<Stations>>()
 expectTypeOf(Tool.handle(Plain, () => Effect.scoped(Effect.succeed("")))).toEqualTypeOf<Tool.Handled<never>>()
-expectTypeOf(
-  Tool.handle(Plain, () => Effect.acquireRelease(Effect.succeed("a"), () => Effect.void))
-).toEqualTypeOf<Tool.Handled<never>>()
+expectTypeOf(Tool.handle(Plain, () => Effect.acquireRelease(Effect.succeed("a"), () => Effect.void))).toEqualTypeOf<
+  Tool.Handled<never>
+>()
 expectTypeOf(Tool.handle(Plain, () => Peer.roots().pipe(Effect.as("")))).toEqualTypeOf<Tool.Handled<never>>()
 expectTypeOf(
-  Tool.handle(Plain, () => Step.run("now", Schema.Number, Effect.flatMap(Clock, ({ now }) => now)).pipe(Effect.as("")))
+  Tool.handle(Plain, () =>
+    Step.run(
+      "now",
+      Schema.Number,
+      Effect.flatMap(Clock, ({ now }) => now)
+    ).pipe(Effect.as(""))
+  )
 ).toEqualTypeOf<Tool.Handled<Clock>>()
 expectTypeOf(
   Tool.handle(Forecast, () => Stream.make(Progress.update({ progress: 1 }), { summary: "", celsius: 1 }))
@@ -75,17 +94,29 @@ Effect.runSync(Progress.report({ progress: 1 }))
 Effect.runSync(Peer.roots())
 
 // A server's type is what all its parts need.
-const resource = Resource.make("a:b", { name: "a" }, Effect.flatMap(Clock, ({ now }) => Effect.map(now, String)))
+const resource = Resource.make(
+  "a:b",
+  { name: "a" },
+  Effect.flatMap(Clock, ({ now }) => Effect.map(now, String))
+)
 const prompt = Prompt.make("p", { arguments: Schema.Struct({ a: Schema.String }) }, ({ a }) =>
   Effect.as(Stations, [PromptMessage.user(a)])
 )
 const timed: Middleware.Middleware<Clock> = (_, next) => Effect.andThen(Clock, next)
 
 expectTypeOf(McpServer.make({ name: "s", version: "1" })).toEqualTypeOf<McpServer.McpServer<never>>()
-expectTypeOf(McpServer.make({ name: "s", version: "1", tools: [forecast] })).toEqualTypeOf<McpServer.McpServer<Stations>>()
-expectTypeOf(McpServer.make({ name: "s", version: "1", resources: [resource] })).toEqualTypeOf<McpServer.McpServer<Clock>>()
-expectTypeOf(McpServer.make({ name: "s", version: "1", prompts: [prompt] })).toEqualTypeOf<McpServer.McpServer<Stations>>()
-expectTypeOf(McpServer.make({ name: "s", version: "1", middleware: [timed] })).toEqualTypeOf<McpServer.McpServer<Clock>>()
+expectTypeOf(McpServer.make({ name: "s", version: "1", tools: [forecast] })).toEqualTypeOf<
+  McpServer.McpServer<Stations>
+>()
+expectTypeOf(McpServer.make({ name: "s", version: "1", resources: [resource] })).toEqualTypeOf<
+  McpServer.McpServer<Clock>
+>()
+expectTypeOf(McpServer.make({ name: "s", version: "1", prompts: [prompt] })).toEqualTypeOf<
+  McpServer.McpServer<Stations>
+>()
+expectTypeOf(McpServer.make({ name: "s", version: "1", middleware: [timed] })).toEqualTypeOf<
+  McpServer.McpServer<Clock>
+>()
 const all = McpServer.make({
   name: "s",
   version: "1",

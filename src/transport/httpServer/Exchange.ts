@@ -110,17 +110,19 @@ export class Exchange implements Outlet {
     // An array is the answers to a batch, all of them.
     const isBatch = JsonRpc.isBatch(message)
     const isAnswer = isBatch || JsonRpc.isResponse(message)
+    // Before anything counts as said: a handler's result may turn out to have no JSON.
+    const text = JsonRpc.stringify(message)
     if (isAnswer) {
       this.#done = true
       this.#options.host.settled()
     }
     if (this.#respond !== undefined && isAnswer && this.#opening === undefined) {
-      this.#respondWithJson(message)
+      this.#respondWithJson(message, text)
       return Effect.void
     }
     return Effect.andThen(
       this.#open(),
-      Effect.suspend(() => (isBatch ? this.#writeAll(message) : this.#write(message, isAnswer)))
+      Effect.suspend(() => (isBatch ? this.#writeAll(message) : this.#write(text, isAnswer)))
     )
   }
 
@@ -152,26 +154,30 @@ export class Exchange implements Outlet {
     this.#options.onGone()
   }
 
-  #respondWithJson(answer: JsonRpc.Response | ReadonlyArray<JsonRpc.Message>): void {
+  #respondWithJson(answer: JsonRpc.Response | ReadonlyArray<JsonRpc.Message>, body: string): void {
     this.#respond?.({
       status: JsonRpc.isBatch(answer) ? 200 : this.#options.status(answer),
       headers: { ...this.#options.responseHeaders, "content-type": "application/json" },
-      body: JsonRpc.stringify(answer)
+      body
     })
   }
 
   // An event for each answer, since not every client reads arrays in events (HTTP-08 leaves the choice).
   #writeAll(answers: ReadonlyArray<JsonRpc.Message>): Effect.Effect<void> {
-    return Effect.forEach(answers, (answer, index) => this.#write(answer, index === answers.length - 1), {
-      discard: true
-    })
+    return Effect.forEach(
+      answers,
+      (answer, index) => this.#write(JsonRpc.stringify(answer), index === answers.length - 1),
+      {
+        discard: true
+      }
+    )
   }
 
-  #write(message: JsonRpc.Message, last: boolean): Effect.Effect<void> {
-    if (this.#sessionStream !== undefined) return this.#sessionStream.send(message, last)
+  #write(text: string, last: boolean): Effect.Effect<void> {
+    if (this.#sessionStream !== undefined) return this.#sessionStream.send(text, last)
     const stream = this.#stream
     if (stream === undefined) return Effect.void
-    const write = stream.write(Sse.encode({ data: JsonRpc.stringify(message) }))
+    const write = stream.write(Sse.encode({ data: text }))
     return last
       ? Effect.andThen(
           write,

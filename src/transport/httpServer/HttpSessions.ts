@@ -7,6 +7,7 @@
 import { Clock, Duration, Effect, Exit, type Fiber, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Base64Url from "effect/encoding/Base64Url"
+import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import { findRevision } from "../../revision/Revisions.ts"
 import type { Store } from "../EventStore.ts"
 import type { Outlet, Principal } from "../Transport.ts"
@@ -117,7 +118,9 @@ export class HttpSessions {
       const id = Base64Url.encode(SecureRandom.randomBytesUnsafe(24))
       const now = this.#clock.currentTimeMillisUnsafe()
       const session = new HttpSession(id, principal, this.#store, this.#retry, now)
-      const outlet: Outlet = { send: (message) => session.standalone.send(message), principal }
+      const send = (message: JsonRpc.Outgoing) =>
+        Effect.suspend(() => session.standalone.send(JsonRpc.stringify(message)))
+      const outlet: Outlet = { send, principal }
       session.peer = yield* Scope.provide(this.#open(outlet), session.scope)
       this.#sessions.set(id, session)
       this.#sweep()

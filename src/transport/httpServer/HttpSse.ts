@@ -17,7 +17,7 @@ import { type EventStream, make as makeEventStream } from "./EventStream.ts"
 import { eventStreamHeaders, type Host } from "./Exchange.ts"
 import type { HttpRequest, HttpResponse } from "./HttpMessage.ts"
 import * as Refusal from "./Refusal.ts"
-import { withMessage } from "./RequestBody.ts"
+import { type BodyLimits, withMessage } from "./RequestBody.ts"
 
 /** The two paths of HTTP+SSE, as suffixes of the request's path. */
 export interface Options {
@@ -41,7 +41,7 @@ export interface Settings {
   readonly paths: ReturnType<typeof pathsOf>
   readonly open: (outlet: Outlet) => Effect.Effect<SessionPeer, never, Scope.Scope>
   readonly host: Host
-  readonly maximumBodyBytes: number
+  readonly bodyLimits: BodyLimits
   readonly maximumSessions: number | undefined
   readonly sessionIdle: Duration.Input | undefined
 }
@@ -162,7 +162,7 @@ export class HttpSse {
       return Effect.succeed(unknownSession)
     }
     if (!Refusal.isJson(request.headers)) return Effect.succeed(Refusal.notJson)
-    return withMessage(request, this.#settings.maximumBodyBytes, (message) => {
+    return withMessage(request, this.#settings.bodyLimits, (message) => {
       if (message instanceof JsonRpc.Malformed) return Effect.succeed(Refusal.response(400, message.error, message.id))
       return Effect.as(session.peer.receive(message, this.#outlet(session, request, message)), accepted)
     })

@@ -3,7 +3,6 @@
  * that carries it; a client that lost the connection asks for the rest (HTTP-24 to HTTP-27).
  */
 import { Effect, Semaphore } from "effect"
-import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import type { Store } from "../EventStore.ts"
 import * as Sse from "../Sse.ts"
 import type { EventStream } from "./EventStream.ts"
@@ -51,9 +50,8 @@ export class SessionStream {
     return this.#complete
   }
 
-  /** Stores a message and sends it if a connection is there. `last` ends the stream. */
-  send(message: JsonRpc.Outgoing, last = false): Effect.Effect<void> {
-    const text = JsonRpc.stringify(message)
+  /** Stores the text of a message and sends it if a connection is there. `last` ends the stream. */
+  send(text: string, last = false): Effect.Effect<void> {
     return this.#turn.withPermit(
       Effect.flatMap(this.#owner.store.append(this.#owner.id, this.id, text), (sequence) => {
         if (last) this.#complete = true

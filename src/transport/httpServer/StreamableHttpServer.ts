@@ -19,13 +19,15 @@ import * as Sse from "./HttpSse.ts"
 import { type HttpSession, HttpSessions, type Options as SessionOptions } from "./HttpSessions.ts"
 import { KeepAlive } from "./KeepAlive.ts"
 import * as Refusal from "./Refusal.ts"
-import { withMessage } from "./RequestBody.ts"
+import { type BodyLimits, withMessage } from "./RequestBody.ts"
 import { parseEventId } from "./SessionStream.ts"
 
 /** Options of {@link make}. */
 export interface Options extends Guard.Options, SessionOptions {
   /** The most bytes of a request body; more is refused with 413. Default 4 MiB. */
   readonly maximumBodyBytes?: number | undefined
+  /** How deeply the JSON of a body may nest; what is deeper is refused with 400. Default 128 levels. */
+  readonly maximumDepth?: number | undefined
   /** How long a request waits for its answer before its response becomes a stream. Default 100 milliseconds. */
   readonly streamAfter?: Duration.Input | undefined
   /** How often an open stream gets a comment. Default 15 seconds. */
@@ -88,7 +90,7 @@ class Server<R> implements StreamableHttpServer {
   readonly #keepAlive: KeepAlive
   readonly #host: Host
   readonly #fork: Fork<R>
-  readonly #maximumBodyBytes: number
+  readonly #bodyLimits: BodyLimits
   readonly #gracePeriod: Duration.Input
   readonly #working = new Set<Cancellable>()
   #unsettled = 0
@@ -106,7 +108,10 @@ class Server<R> implements StreamableHttpServer {
     this.#endpoint = endpoint
     this.#guard = new Guard.Guard(options)
     this.#fork = fork
-    this.#maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024
+    this.#bodyLimits = {
+      maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
+      maximumDepth: options.maximumDepth
+    }
     const retry = Duration.toMillis(Duration.fromInputUnsafe(options.retry ?? Duration.seconds(1)))
     this.#sessions = new HttpSessions(
       (outlet) => Effect.provideContext(endpoint.open(outlet, true), services),
@@ -140,7 +145,7 @@ class Server<R> implements StreamableHttpServer {
         paths,
         open: (outlet) => Effect.provideContext(endpoint.open(outlet, false), services),
         host: this.#host,
-        maximumBodyBytes: this.#maximumBodyBytes,
+        bodyLimits: this.#bodyLimits,
         maximumSessions: options.maximumSessions,
         sessionIdle: options.sessionIdle
       })
@@ -202,7 +207,7 @@ class Server<R> implements StreamableHttpServer {
   #post(request: HttpRequest): Effect.Effect<HttpResponse> {
     const refused = Refusal.ofPostHeaders(request.headers)
     if (refused !== undefined) return Effect.succeed(refused)
-    return withMessage(request, this.#maximumBodyBytes, (message) => this.#message(request, message))
+    return withMessage(request, this.#bodyLimits, (message) => this.#message(request, message))
   }
 
   #message(request: HttpRequest, message: JsonRpc.Incoming): Effect.Effect<HttpResponse> {

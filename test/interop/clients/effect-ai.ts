@@ -27,6 +27,7 @@ export const effectAi: ClientKind = {
   transports: ["stdio", "http"],
   revisions: ["2025-11-25", "2026-07-28"],
   negotiates: false,
+  shows: { progress: false, cancellation: true },
   answers: [],
   connect: async (target, revision) => {
     const scope = Scope.makeUnsafe()

@@ -54,6 +54,7 @@ export const inspector: ClientKind = {
   transports: ["stdio", "http", "sse"],
   revisions: ["2025-11-25", "2026-07-28"],
   negotiates: true,
+  shows: { progress: false, cancellation: false },
   answers: [],
   connect: async (target, revision) => {
     const era = revision === undefined ? "auto" : revision === "2026-07-28" ? "modern" : "legacy"

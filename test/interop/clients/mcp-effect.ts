@@ -2,8 +2,8 @@
  * The client of this package.
  */
 import { Effect, Exit, Layer, Scope, Stream } from "effect"
-import { McpClient, type McpError } from "mcp-effect"
-import { Stdio, StreamableHttp } from "mcp-effect/node"
+import { McpClient, type McpError } from "../../../src/index.ts"
+import { Stdio, StreamableHttp } from "../../../src/node/index.ts"
 import { type ClientKind, fillIn, info, root, said, type Target, textIn } from "../Conversation.ts"
 
 const layerOf = (target: Target) => {
@@ -33,6 +33,7 @@ export const mcpEffect: ClientKind = {
   transports: ["stdio", "http", "sse"],
   revisions: ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"],
   negotiates: true,
+  shows: { progress: true, cancellation: true },
   answers: ["elicit", "sample", "roots"],
   connect: async (target, revision, { onLog }) => {
     const scope = Scope.makeUnsafe()
@@ -49,7 +50,9 @@ export const mcpEffect: ClientKind = {
           handlers: {
             elicit: ({ requestedSchema }) => Effect.succeed({ action: "accept", content: fillIn(requestedSchema) }),
             sample: () => Effect.succeed({ role: "assistant", model: "none", content: { type: "text", text: said } }),
-            roots: Effect.succeed([root])
+            roots: Effect.succeed([root]),
+            // Some servers ask only those for their roots who would tell when they change.
+            rootsChanges: Stream.never
           }
         }),
         transport

@@ -46,6 +46,7 @@ export const sdk1: ClientKind = {
   transports: ["stdio", "http", "sse"],
   revisions: ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"],
   negotiates: true,
+  shows: { progress: true, cancellation: true },
   answers: ["elicit", "sample", "roots"],
   connect: async (target, revision, { onLog }) => {
     const client = new Client(info, { capabilities: { elicitation: {}, sampling: {}, roots: {} } })

@@ -89,6 +89,8 @@ const ask = <A>(options: {
     Effect.mapError((cause) => new McpSchema.InternalError({ message: String(cause) }))
   )
 
+const form = { mode: "form", message: "Who are you?", requestedSchema: nameForm } as const
+
 const tools = Effect.gen(function* () {
   const { notifications } = yield* McpServer.McpServer
   yield* tool(
@@ -134,11 +136,8 @@ const tools = Effect.gen(function* () {
   yield* tool("ask", Nothing, () =>
     ask({
       key: "who",
-      request: {
-        method: "elicitation/create",
-        params: { mode: "form", message: "Who are you?", requestedSchema: nameForm }
-      },
-      live: (client) => client.elicit({ mode: "form", message: "Who are you?", requestedSchema: nameForm } as never),
+      request: { method: "elicitation/create", params: form },
+      live: (client) => client.elicit(new McpSchema.ElicitRequestFormParams(form as never)),
       show: ({ action, ...rest }) => `${action} ${"content" in rest ? String(rest.content?.["name"]) : ""}`
     })
   )

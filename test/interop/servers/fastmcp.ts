@@ -81,7 +81,7 @@ server.addTool({
 server.addTool({
   name: "sample",
   execute: async (_args, { sessionId }) => {
-    const session = server.sessions.find((one) => one.sessionId === sessionId) ?? server.sessions[0]
+    const session = await sessionOf(sessionId)
     const answer = await session?.requestSampling(sampled as never)
     return answer?.content.type === "text" ? answer.content.text : "nothing"
   }
@@ -89,10 +89,16 @@ server.addTool({
 server.addTool({
   name: "roots",
   execute: async (_args, { sessionId }) => {
-    const session = server.sessions.find((one) => one.sessionId === sessionId) ?? server.sessions[0]
+    const session = await sessionOf(sessionId)
     return (session?.roots ?? []).map(({ uri }) => uri).join()
   }
 })
+
+/** The session of a call: tools are not given it, and it is listed some time after it has begun. */
+const sessionOf = async (sessionId: string | undefined) => {
+  for (let attempts = 0; attempts < 200 && server.sessions.length === 0; attempts++) await aMoment()
+  return server.sessions.find((one) => one.sessionId === sessionId) ?? server.sessions[0]
+}
 
 server.addResource({ ...note, load: async () => ({ text: note.textOf("today") }) })
 server.addResourceTemplate({

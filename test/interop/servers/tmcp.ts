@@ -62,11 +62,11 @@ server.tool({ name: "wait", description: "Waits" }, async () => {
   return text("waited")
 })
 server.tool({ name: "waits", description: "Counts" }, () => text(String(waits.cancelled)))
-server.tool({ name: "ask", description: "Asks" }, async () => {
+server.tool({ name: "ask", description: "Asks", replayable: true }, async () => {
   const { action, content } = await server.elicitation("Who are you?", z.object({ name: z.string() }))
   return text(`${action} ${content?.name}`)
 })
-server.tool({ name: "sample", description: "Samples" }, async () => {
+server.tool({ name: "sample", description: "Samples", replayable: true }, async () => {
   const { content } = await server.message(sampled as never)
   const [block] = [content].flat()
   return text(block?.type === "text" ? block.text : "nothing")

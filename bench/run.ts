@@ -27,13 +27,7 @@ import * as sessions from "./workloads/sessions.ts"
 import * as start from "./workloads/start.ts"
 import * as weight from "./workloads/weight.ts"
 
-const all = [
-  ...calls.workloads,
-  ...clients.workloads,
-  ...sessions.workloads,
-  ...start.workloads,
-  ...weight.workloads
-]
+const all = [...calls.workloads, ...clients.workloads, ...sessions.workloads, ...start.workloads, ...weight.workloads]
 
 const readCommand = () => {
   // `--profile` alone means this package.

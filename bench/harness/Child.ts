@@ -5,11 +5,15 @@ import { fileURLToPath } from "node:url"
 /** What `hosts/control.ts` can be told. */
 export type Command =
   | { readonly control: "heap" }
+  | { readonly control: "cpu" }
   | { readonly control: "startProfile" }
   | { readonly control: "stopProfile"; readonly path: string }
 
 /** What it says. */
-export type Reply = { readonly control: "heap"; readonly bytes: number } | { readonly control: "done" }
+export type Reply =
+  | { readonly control: "heap"; readonly bytes: number }
+  | { readonly control: "cpu"; readonly microseconds: number }
+  | { readonly control: "done" }
 
 /** The path of a file of this folder. */
 export const inBench = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
@@ -67,6 +71,13 @@ export class Child {
   /** Bytes on the heap after a full garbage collection. */
   heap(): Promise<number> {
     return this.#control({ control: "heap" }).then((reply) => (reply.control === "heap" ? reply.bytes : Number.NaN))
+  }
+
+  /** Microseconds of CPU that the process has used so far, on all its threads. */
+  cpu(): Promise<number> {
+    return this.#control({ control: "cpu" }).then((reply) =>
+      reply.control === "cpu" ? reply.microseconds : Number.NaN
+    )
   }
 
   startProfile(): Promise<unknown> {

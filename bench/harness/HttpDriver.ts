@@ -48,10 +48,7 @@ export const openSession = async (connection: HttpConnection): Promise<ReadonlyA
   const response = await connection.request(textWith(framed(initialize, []), firstId))
   if (response.status !== 200) throw new Error(`initialize: ${response.head}\n${response.body.slice(0, 500)}`)
   const id = /^mcp-session-id: *(\S+)/im.exec(response.head)?.[1]
-  const fields = [
-    `MCP-Protocol-Version: ${versions.legacy}`,
-    ...(id === undefined ? [] : [`Mcp-Session-Id: ${id}`])
-  ]
+  const fields = [`MCP-Protocol-Version: ${versions.legacy}`, ...(id === undefined ? [] : [`Mcp-Session-Id: ${id}`])]
   const accepted = await connection.request(post(initialized, fields))
   if (accepted.status >= 300) throw new Error(`initialized: ${accepted.head}`)
   return fields

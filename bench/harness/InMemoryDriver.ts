@@ -22,15 +22,12 @@ export const open = async (
   { era, expect, request }: InMemoryWorkload,
   env: { readonly [name: string]: string } = {}
 ): Promise<Contestant> => {
-  const child = start("hosts/in-memory.ts", { args: [system, era, JSON.stringify(request)], env })
+  const child = start("hosts/in-memory.ts", { args: [system, era], env })
   try {
-    const ready = new Promise<HostMessage>((resolve) => {
-      child.process.on("message", (message) => {
-        if (isHostMessage(message) && message.host === "ready") resolve(message)
-      })
-    })
-    const message = await child.alive(ready)
-    expect(message.host === "ready" ? message.messages : [])
+    const ready = child.ask({ request }, (reply) =>
+      isHostMessage(reply) && reply.host === "ready" ? reply : undefined
+    )
+    expect((await child.alive(ready)).messages)
   } catch (cause) {
     await child.close()
     throw cause
@@ -39,9 +36,7 @@ export const open = async (
     child,
     run: (milliseconds) =>
       child.alive(
-        child.ask({ run: milliseconds }, (reply) =>
-          isHostMessage(reply) && reply.host === "ran" ? reply : undefined
-        ),
+        child.ask({ run: milliseconds }, (reply) => (isHostMessage(reply) && reply.host === "ran" ? reply : undefined)),
         milliseconds + 30_000
       ),
     close: () => child.close()

@@ -7,6 +7,8 @@ export interface Row {
   readonly role: System["role"]
   /** In the workload's unit. */
   readonly value: number
+  /** Microseconds of CPU per call in the process that is measured. */
+  readonly cpu?: number | undefined
   /** Microseconds from request to answer. */
   readonly p50?: number | undefined
   readonly p99?: number | undefined

@@ -4,6 +4,8 @@
 export interface Sample {
   readonly calls: number
   readonly seconds: number
+  /** Microseconds of CPU that the measured process has used. */
+  readonly cpu?: number | undefined
   /** Microseconds from request to answer, sorted; absent where calls overlap without being told apart. */
   readonly latencies?: Float64Array | undefined
 }
@@ -11,8 +13,8 @@ export interface Sample {
 /** The medians of all rounds of one contestant. */
 export interface Measurement {
   readonly callsPerSecond: number
-  /** Microseconds. */
-  readonly microsecondsPerCall: number
+  /** Microseconds of CPU per call in the measured process. What else runs on the machine hardly changes it. */
+  readonly cpu: number
   readonly p50?: number | undefined
   readonly p99?: number | undefined
 }
@@ -34,7 +36,8 @@ export const summarize = (samples: ReadonlyArray<Sample>): Measurement => {
     samples.every(({ latencies }) => latencies !== undefined)
       ? median(samples.map(({ latencies }) => quantile(latencies as Float64Array, q)))
       : undefined
-  return { callsPerSecond: rate, microsecondsPerCall: 1e6 / rate, p50: quantiles(0.5), p99: quantiles(0.99) }
+  const cpu = median(samples.map((sample) => (sample.cpu ?? Number.NaN) / sample.calls))
+  return { callsPerSecond: rate, cpu, p50: quantiles(0.5), p99: quantiles(0.99) }
 }
 
 /** Collects latencies without allocating while it is measured. */

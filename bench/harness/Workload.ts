@@ -63,14 +63,15 @@ export const contest = (options: {
       await Promise.all(contestants.map(({ contestant }) => contestant.close()))
     }
     const rows = [...samples].map(([{ name, role }, taken]): Row => {
-      const { callsPerSecond, p50, p99 } = summarize(taken)
-      return { system: name, role, value: callsPerSecond, p50, p99 }
+      const { callsPerSecond, cpu, p50, p99 } = summarize(taken)
+      return { system: name, role, value: callsPerSecond, cpu, p50, p99 }
     })
     return { workload: options.name, title: options.title, unit: "calls/s", better: "higher", rows, absent }
   }
 })
 
-const firstLine = (cause: unknown): string => String(cause instanceof Error ? cause.message : cause).split("\n")[0] ?? ""
+const firstLine = (cause: unknown): string =>
+  String(cause instanceof Error ? cause.message : cause).split("\n")[0] ?? ""
 
 const hold = async (
   name: string,
@@ -100,7 +101,9 @@ const hold = async (
   for (let round = 0; round < pace.rounds; round++) {
     for (const { contestant, system } of contestants) {
       await turn(system, async () => {
-        samples.get(system)?.push(await contestant.run(pace.round))
+        const before = await contestant.child.cpu()
+        const sample = await contestant.run(pace.round)
+        samples.get(system)?.push({ ...sample, cpu: (await contestant.child.cpu()) - before })
       })
     }
   }

@@ -1,5 +1,5 @@
 /**
- * Preloaded into every process that is measured: lets the driver collect garbage, read the heap, and profile the CPU. It
+ * Preloaded into every process that is measured: lets the driver collect garbage, read the heap and the clock of the CPU, and profile. It
  * listens on the channel to the driver, and keeps no process alive.
  */
 import { writeFileSync } from "node:fs"
@@ -13,6 +13,10 @@ const run = (command: Command): Reply => {
     case "heap": {
       for (let times = 0; times < 4; times++) globalThis.gc?.()
       return { control: "heap", bytes: process.memoryUsage().heapUsed }
+    }
+    case "cpu": {
+      const { system, user } = process.cpuUsage()
+      return { control: "cpu", microseconds: user + system }
     }
     case "startProfile":
       session.connect()

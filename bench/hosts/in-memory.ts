@@ -10,8 +10,13 @@ export type HostMessage =
   | { readonly host: "ready"; readonly messages: ReadonlyArray<unknown> }
   | { readonly host: "ran"; readonly calls: number; readonly seconds: number }
 
-const [system, era, encoded] = process.argv.slice(2) as [string, Era, string]
-const request: Template = JSON.parse(encoded)
+const [system, era] = process.argv.slice(2) as [string, Era]
+const request = await new Promise<Template>((resolve) => {
+  process.on("message", (message: { readonly request?: Template }) => {
+    if (message.request !== undefined) resolve(message.request)
+  })
+  process.channel?.ref()
+})
 const { open } = (await import(`../systems/${system}/in-memory.ts`)) as { readonly open: OpenLink }
 
 let onMessage: (message: { readonly id?: number; readonly method?: string }) => void = () => {}
@@ -60,5 +65,4 @@ const run = async (milliseconds: number): Promise<HostMessage> => {
 process.on("message", (message: { readonly run?: number }) => {
   if (message.run !== undefined) void run(message.run).then((ran) => process.send?.(ran))
 })
-process.channel?.ref()
 process.send?.({ host: "ready", messages } satisfies HostMessage)

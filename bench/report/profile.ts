@@ -12,7 +12,8 @@ interface Profile {
   readonly timeDeltas: ReadonlyArray<number>
 }
 
-const place = (url: string): string => url.replace(/^.*\/node_modules\//, "").replace(/^file:\/\/.*?\/(dist|bench)\//, "$1/")
+const place = (url: string): string =>
+  url.replace(/^.*\/node_modules\//, "").replace(/^file:\/\/.*?\/(dist|bench)\//, "$1/")
 
 /** The functions with the most time of their own, idle time left out. */
 export const summary = (path: string, count = 40): string => {

@@ -21,8 +21,9 @@ const line = (result: Result, row: Row): string => {
   return [
     `  ${pad(row.system, 18)}`,
     right(`${number(row.value)} ${result.unit}`, 20),
-    right(limit === undefined ? "" : ratio(result, row, limit).toFixed(3), 9),
-    right(peer === undefined ? "" : ratio(result, row, peer).toFixed(2), 9),
+    right(limit === undefined || row === limit ? "" : ratio(result, row, limit).toFixed(3), 10),
+    right(peer === undefined || row.role === "limit" ? "" : ratio(result, row, peer).toFixed(2), 9),
+    right(row.cpu === undefined ? "" : number(row.cpu), 9),
     right(milliseconds(row.p50), 9),
     right(milliseconds(row.p99), 9),
     more.length === 0 ? "" : `  ${more.join(", ")}`
@@ -36,8 +37,9 @@ export const table = (result: Result): string => {
   const head = [
     `  ${pad("", 18)}`,
     right("median", 20),
-    right("of limit", 9),
+    right("of limit", 10),
     right("of peer", 9),
+    right("CPU µs", 9),
     right("p50 ms", 9),
     right("p99 ms", 9)
   ].join("")

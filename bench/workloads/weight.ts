@@ -67,12 +67,17 @@ const installed = ({ name, packages, role }: System): Row => {
     system: name,
     role,
     value: folders.reduce((total, folder) => total + installedBytes(folder), 0),
-    more: { packages: folders.length, "B of its own": installedBytes(find(packages[0] ?? "", inBench("systems")) ?? "") }
+    more: {
+      packages: folders.length,
+      "B of its own": installedBytes(find(packages[0] ?? "", inBench("systems")) ?? "")
+    }
   }
 }
 
 interface Bundler {
-  readonly build: (options: object) => Promise<{ readonly outputFiles: ReadonlyArray<{ readonly contents: Uint8Array }> }>
+  readonly build: (
+    options: object
+  ) => Promise<{ readonly outputFiles: ReadonlyArray<{ readonly contents: Uint8Array }> }>
 }
 
 const bundled = async ({ folder, name, role }: System): Promise<Row> => {
@@ -86,7 +91,9 @@ const bundled = async ({ folder, name, role }: System): Promise<Row> => {
     target: "node22",
     write: false,
     logLevel: "silent",
-    conditions: ["import", "node", "production"]
+    conditions: ["import", "node", "production"],
+    // Schema libraries that fastmcp looks for and does not depend on.
+    external: folder === "fastmcp" ? ["effect", "sury", "@valibot/to-json-schema"] : []
   })
   const contents = outputFiles[0]?.contents ?? new Uint8Array(0)
   return { system: name, role, value: contents.length, more: { "B compressed": gzipSync(contents).length } }

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
  */
-import { Effect, Fiber, Result } from "effect"
+import { Effect, Fiber, type Result } from "effect"
 import type { Conversation } from "./Conversation.ts"
 
 /** Anything that may be run in a batch. */

@@ -7,7 +7,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { McpError } from "../protocol/McpError.ts"
 import { Flight } from "../session/Flight.ts"
@@ -96,7 +96,9 @@ export const layerRoute = <R>(
 
 const fromRouter = (request: HttpServerRequest.HttpServerRequest): HttpRequest => ({
   method: request.method,
-  url: request.originalUrl,
+  get url() {
+    return request.originalUrl
+  },
   headers: request.headers,
   body: (maximumBytes) =>
     request.headers["content-length"] === undefined
@@ -182,8 +184,8 @@ export const toWebHandler = <R>(
       request.signal.addEventListener("abort", leave, { once: true })
       const exit = await Effect.runPromise(Fiber.await(fiber))
       if (Exit.isSuccess(exit)) return exit.value
-      // Interrupted: the client is gone, and nobody reads this.
-      return new Response(undefined, { status: 499 })
+      // Interrupted: the client is gone, and nobody reads this. Anything else is a fault of this side.
+      return new Response(undefined, { status: Cause.hasInterruptsOnly(exit.cause) ? 499 : 500 })
     },
     dispose: () => Effect.runPromise(Scope.close(scope, Exit.void))
   }
@@ -191,10 +193,7 @@ export const toWebHandler = <R>(
 
 const fromWeb = (request: Request): HttpRequest => ({
   method: request.method,
-  get url() {
-    const { pathname, search } = new URL(request.url)
-    return pathname + search
-  },
+  url: request.url,
   headers: Object.fromEntries(request.headers),
   body: (maximumBytes) =>
     request.body === null

@@ -164,7 +164,15 @@ export class Session<R = never> {
       if (this.#closed !== undefined) return Effect.void
       this.#closed = reason
       this.#calls.close(reason)
-      return Effect.andThen(Fiber.interruptAll([...this.#background]), this.#flights.cancelAll)
+      const ended = Effect.andThen(Fiber.interruptAll([...this.#background]), this.#flights.cancelAll)
+      return Effect.flatMap(Effect.forkDetach(ended, { startImmediately: true }), (ending) =>
+        Effect.timeoutOrElse(Effect.interruptible(Fiber.await(ending)), {
+          duration: this.#options.limits.closing,
+          // Whoever can't be interrupted goes on alone; nothing that it says reaches the peer any more.
+          orElse: () =>
+            Effect.logWarning(`A session was closed while ${this.#inFlight} handlers could not be interrupted`)
+        })
+      )
     })
   }
 

@@ -131,10 +131,10 @@ describe("client.batch", () => {
   )
 })
 
-describe("a batch of the server", () => {
-  const roots = { roots: Effect.succeed([{ uri: "file:///a" }]) }
-  const ask = (id: number, method: string) => ({ jsonrpc: "2.0", id, method })
+const roots = { roots: Effect.succeed([{ uri: "file:///a" }]) }
+const ask = (id: number, method: string) => ({ jsonrpc: "2.0", id, method })
 
+describe("a batch of the server", () => {
   it.effect("[BASE-15] is answered with one array", () =>
     Effect.gen(function* () {
       const { peer } = yield* connect(version, { handlers: roots })

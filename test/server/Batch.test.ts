@@ -48,39 +48,39 @@ const serverOf = (gate: Gate) =>
     ]
   })
 
-describe("a connection", () => {
-  /** A client after its handshake. */
-  const open = (server: McpServer.McpServer<never>, revision: string = version) =>
-    Effect.gen(function* () {
-      const peer = yield* ScriptedPeer.client(server)
-      const capabilities = { sampling: {}, roots: {} }
-      yield* peer.sendRaw(JSON.stringify(request("i", "initialize", initializeParams(capabilities, revision))))
-      yield* peer.expect({ id: "i", result: { protocolVersion: revision } })
-      yield* peer.notify("notifications/initialized")
-      return peer
-    })
-  const send = (peer: ScriptedPeer.ScriptedPeer, messages: unknown) => peer.sendRaw(JSON.stringify(messages))
-  const nextBatch = (peer: ScriptedPeer.ScriptedPeer) =>
-    Effect.map(peer.next, (batch) => {
-      if (!(batch instanceof JsonRpc.Batch)) return expect.fail(`Not a batch: ${JSON.stringify(batch)}`)
-      // The schema has no way to say that an id could not be read.
-      const judged = batch.messages.filter((message) => "id" in message && message.id !== undefined)
-      expect(validateMessage(version, "server", judged)).toEqual([])
-      return batch.messages
-    })
+/** A client after its handshake. */
+const handshake = (server: McpServer.McpServer<never>, revision: string = version) =>
+  Effect.gen(function* () {
+    const peer = yield* ScriptedPeer.client(server)
+    const capabilities = { sampling: {}, roots: {} }
+    yield* peer.sendRaw(JSON.stringify(request("i", "initialize", initializeParams(capabilities, revision))))
+    yield* peer.expect({ id: "i", result: { protocolVersion: revision } })
+    yield* peer.notify("notifications/initialized")
+    return peer
+  })
+const say = (peer: ScriptedPeer.ScriptedPeer, messages: unknown) => peer.sendRaw(JSON.stringify(messages))
+const nextBatch = (peer: ScriptedPeer.ScriptedPeer) =>
+  Effect.map(peer.next, (batch) => {
+    if (!(batch instanceof JsonRpc.Batch)) return expect.fail(`Not a batch: ${JSON.stringify(batch)}`)
+    // The schema has no way to say that an id could not be read.
+    const judged = batch.messages.filter((message) => "id" in message && message.id !== undefined)
+    expect(validateMessage(version, "server", judged)).toEqual([])
+    return batch.messages
+  })
 
+describe("a connection", () => {
   it.effect("[BASE-15] answers a batch with one array", () =>
     Effect.gen(function* () {
-      const peer = yield* open(demo)
-      yield* send(peer, [echo(1, "a"), notification("notifications/none"), call("x", "nothing"), echo(2, "b"), 7])
+      const peer = yield* handshake(demo)
+      yield* say(peer, [echo(1, "a"), notification("notifications/none"), call("x", "nothing"), echo(2, "b"), 7])
       expect((yield* nextBatch(peer)).map(gist)).toEqual([
         [1, "a"],
         ["x", JsonRpc.ErrorCode.InvalidParams],
         [2, "b"],
         [undefined, JsonRpc.ErrorCode.InvalidRequest]
       ])
-      yield* send(peer, [notification("notifications/none")])
-      yield* send(peer, echo(3, "alone"))
+      yield* say(peer, [notification("notifications/none")])
+      yield* say(peer, echo(3, "alone"))
       expect(gist(yield* peer.next)).toEqual([3, "alone"])
     })
   )
@@ -88,8 +88,8 @@ describe("a connection", () => {
   it.effect("[BASE-15] what is said during a batch does not wait for its answers", () =>
     Effect.gen(function* () {
       const gate = new Gate()
-      const peer = yield* open(serverOf(gate))
-      yield* send(peer, [call(1, "wait"), call(2, "step", { _meta: { progressToken: "p" } }), call(3, "fail")])
+      const peer = yield* handshake(serverOf(gate))
+      yield* say(peer, [call(1, "wait"), call(2, "step", { _meta: { progressToken: "p" } }), call(3, "fail")])
       yield* peer.expectNotification("notifications/progress", { params: { progressToken: "p", progress: 1 } })
       yield* gate.started
       yield* gate.open
@@ -102,8 +102,8 @@ describe("a connection", () => {
 
   it.effect("[BASE-15] questions that are asked during a batch can be answered in a batch", () =>
     Effect.gen(function* () {
-      const peer = yield* open(serverOf(new Gate()))
-      yield* send(peer, [call(1, "think"), call(2, "where")])
+      const peer = yield* handshake(serverOf(new Gate()))
+      yield* say(peer, [call(1, "think"), call(2, "where")])
       const questions = [yield* peer.next, yield* peer.next].filter(JsonRpc.isRequest)
       const answers = questions.map(({ id, method }) => ({
         jsonrpc: "2.0",
@@ -114,7 +114,7 @@ describe("a connection", () => {
             : { role: "assistant", content: { type: "text", text: "hm" }, model: "m" }
       }))
       expect(questions.map(({ method }) => method)).toEqual(["sampling/createMessage", "roots/list"])
-      yield* send(peer, answers)
+      yield* say(peer, answers)
       expect((yield* nextBatch(peer)).map(gist)).toEqual([
         [1, "m"],
         [2, "0"]
@@ -125,10 +125,10 @@ describe("a connection", () => {
   it.effect("[BASE-15][CANC-01] a cancelled request is left out of the answers", () =>
     Effect.gen(function* () {
       const gate = new Gate()
-      const peer = yield* open(serverOf(gate))
-      yield* send(peer, [call(1, "wait"), call(2, "step")])
+      const peer = yield* handshake(serverOf(gate))
+      yield* say(peer, [call(1, "wait"), call(2, "step")])
       yield* gate.started
-      yield* send(peer, [cancel(1)])
+      yield* say(peer, [cancel(1)])
       yield* gate.interrupted
       expect((yield* nextBatch(peer)).map(gist)).toEqual([[2, "stepped"]])
     })
@@ -137,12 +137,12 @@ describe("a connection", () => {
   it.effect("[BASE-16] initialize is refused in a batch, before and after the handshake", () =>
     Effect.gen(function* () {
       const early = yield* ScriptedPeer.client(demo)
-      yield* send(early, [initialize(1), request(2, "ping")])
+      yield* say(early, [initialize(1), request(2, "ping")])
       yield* early.expect({ id: undefined, error: { code: JsonRpc.ErrorCode.InvalidRequest } })
       yield* early.expectNothing
-      yield* send(early, initialize(1))
+      yield* say(early, initialize(1))
       yield* early.expect({ id: 1, result: { protocolVersion: version } })
-      yield* send(early, [initialize(3), request(4, "ping")])
+      yield* say(early, [initialize(3), request(4, "ping")])
       expect((yield* nextBatch(early)).map((answer) => [at(answer, "id"), at(answer, "error", "code")])).toEqual([
         [3, JsonRpc.ErrorCode.InvalidRequest],
         [4, undefined]
@@ -152,8 +152,8 @@ describe("a connection", () => {
 
   it.effect("[BASE-17] a request of a modern revision is refused in a batch", () =>
     Effect.gen(function* () {
-      const peer = yield* open(demo)
-      yield* send(peer, [request(1, "tools/list", { _meta: modernMeta() }), request(2, "ping")])
+      const peer = yield* handshake(demo)
+      yield* say(peer, [request(1, "tools/list", { _meta: modernMeta() }), request(2, "ping")])
       const answers = yield* nextBatch(peer)
       expect(answers.map((answer) => at(answer, "error", "code"))).toEqual([
         JsonRpc.ErrorCode.InvalidRequest,
@@ -165,10 +165,10 @@ describe("a connection", () => {
   for (const revision of others) {
     it.effect(`[BASE-17] a batch is refused in ${revision}`, () =>
       Effect.gen(function* () {
-        const peer = yield* open(demo, revision)
-        yield* send(peer, [echo(1, "a"), echo(2, "b")])
+        const peer = yield* handshake(demo, revision)
+        yield* say(peer, [echo(1, "a"), echo(2, "b")])
         yield* peer.expect({ id: undefined, error: { code: JsonRpc.ErrorCode.InvalidRequest } })
-        yield* send(peer, echo(3, "alone"))
+        yield* say(peer, echo(3, "alone"))
         expect(gist(yield* peer.next)).toEqual([3, "alone"])
         yield* peer.expectNothing
       })
@@ -249,7 +249,7 @@ for (const host of hosts) {
         expect(yield* reply.nextMessage).toMatchObject({ method: "notifications/progress" })
         yield* gate.open
         const answers = yield* reply.messages
-        expect(answers.map(gist).sort()).toEqual([
+        expect(answers.map(gist).toSorted()).toEqual([
           [1, "stepped"],
           [2, "waited"]
         ])
@@ -361,7 +361,7 @@ describe("Streamable HTTP", () => {
       yield* reply.hangUp
       yield* gate.open
       const resumed = yield* client.listen({ "last-event-id": event?.id, "mcp-protocol-version": version })
-      expect((yield* resumed.messages).map(gist).sort()).toEqual([
+      expect((yield* resumed.messages).map(gist).toSorted()).toEqual([
         [1, "stepped"],
         [2, "waited"]
       ])
@@ -376,7 +376,7 @@ describe("Streamable HTTP", () => {
       const thought = { role: "assistant", content: { type: "text", text: "hm" }, model: "m" }
       const answers = questions.map((question) => ({ jsonrpc: "2.0", id: question?.id, result: thought }))
       expect((yield* post(client, answers)).status).toBe(202)
-      expect((yield* reply.messages).map(gist).sort()).toEqual([
+      expect((yield* reply.messages).map(gist).toSorted()).toEqual([
         [1, "m"],
         [2, "m"]
       ])

@@ -216,17 +216,17 @@ describe("a batch that came", () => {
   )
 })
 
+const ask = (id: number) => ({ jsonrpc: "2.0", id, method: "ask" })
+
+/** Asks so often, in one batch. */
+const askTogether = (session: { batch<A>(start: () => A): A; request(method: string): Asking }, times: number) =>
+  Effect.withFiber((caller) => {
+    const run = Effect.runForkWith(caller.context)
+    return Effect.succeed(session.batch(() => Array.from({ length: times }, () => run(session.request("ask")))))
+  })
+type Asking = Effect.Effect<JsonRpc.Members, McpError>
+
 describe("a batch of ours", () => {
-  const ask = (id: number) => ({ jsonrpc: "2.0", id, method: "ask" })
-
-  /** Asks so often, in one batch. */
-  const askTogether = (session: { batch<A>(start: () => A): A; request(method: string): Asking }, times: number) =>
-    Effect.withFiber((caller) => {
-      const run = Effect.runForkWith(caller.context)
-      return Effect.succeed(session.batch(() => Array.from({ length: times }, () => run(session.request("ask")))))
-    })
-  type Asking = Effect.Effect<JsonRpc.Members, McpError>
-
   it.effect("[BASE-14] is one array, and every call in it gets its own answer", () =>
     Effect.gen(function* () {
       const { sent, session, take } = yield* make()

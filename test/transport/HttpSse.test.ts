@@ -43,7 +43,7 @@ const connect = (
         Effect.promise(async () => (await reader?.read())?.value),
         (text) => {
           if (text === undefined) return Effect.undefined
-          if (text.startsWith(":")) events.push({ id: undefined, event: "comment", data: text.trim() })
+          if (text.startsWith(": keep")) events.push({ id: undefined, event: "comment", data: text.trim() })
           events.push(...parser.push(text))
           return next
         }
@@ -182,7 +182,7 @@ for (const host of hosts) {
       })
     )
 
-    it.effect("is not served unless it is asked for", () =>
+    it.effect("[SSE24-05] is not served unless it is asked for", () =>
       Effect.gen(function* () {
         const running = yield* host.start(demo)
         // The web handler has no paths: there it is a GET of an endpoint that needs a session.

@@ -21,9 +21,7 @@ const modernMeta = {
 }
 
 const echoParams = (era: string, text: string) =>
-  era === "modern"
-    ? { name: "echo", arguments: { text }, _meta: modernMeta }
-    : { name: "echo", arguments: { text } }
+  era === "modern" ? { name: "echo", arguments: { text }, _meta: modernMeta } : { name: "echo", arguments: { text } }
 
 const overStdio = async (era: string, target: Target & { transport: "stdio" }): Promise<EchoClient> => {
   const child = spawn(target.command, target.args, { stdio: ["pipe", "pipe", "inherit"] })

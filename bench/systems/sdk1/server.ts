@@ -5,11 +5,9 @@ import { descriptions, fillers, info } from "../echo.ts"
 
 export const makeServer = (): McpServer => {
   const server = new McpServer(info)
-  server.registerTool(
-    "echo",
-    { description: descriptions.echo, inputSchema: { text: z.string() } },
-    ({ text }) => ({ content: [{ type: "text", text }] })
-  )
+  server.registerTool("echo", { description: descriptions.echo, inputSchema: { text: z.string() } }, ({ text }) => ({
+    content: [{ type: "text", text }]
+  }))
   server.registerTool(
     "progress",
     { description: descriptions.progress, inputSchema: { text: z.string(), times: z.number() } },

@@ -59,7 +59,7 @@ const unknownSession = Refusal.response(
 )
 
 const pathOf = (url: string): string => {
-  const path = url.split("?", 1)[0] as string
+  const [path = ""] = url.replace(/^[a-z]+:\/\/[^/]*/i, "").split("?", 1)
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
 }
 
@@ -67,9 +67,6 @@ const sessionIdOf = (url: string): string | undefined => {
   const query = url.indexOf("?")
   return query === -1 ? undefined : (new URLSearchParams(url.slice(query)).get("sessionId") ?? undefined)
 }
-
-const isOwedAnAnswer = (message: JsonRpc.Incoming): boolean =>
-  message instanceof JsonRpc.Batch ? message.messages.some(JsonRpc.needsAnswer) : JsonRpc.isRequest(message)
 
 /** A client that listens to its stream. */
 class SseSession {
@@ -170,7 +167,7 @@ export class HttpSse {
 
   /** Where what belongs to one message goes: to the stream, but with the context of its own request (BUG-69). */
   #outlet(session: SseSession, { headers, principal }: HttpRequest, message: JsonRpc.Incoming): Outlet {
-    if (!isOwedAnAnswer(message)) return { send: session.send, headers, principal }
+    if (!JsonRpc.needsAnswer(message)) return { send: session.send, headers, principal }
     const { host } = this.#settings
     const settle = () => {
       if (session.unsettled.delete(settle)) host.settled()

@@ -38,6 +38,8 @@ export const contest = (options: {
   readonly name: string
   readonly title: string
   readonly quick?: boolean
+  /** Makes rounds so many times as long, where calls are few. Default 1. */
+  readonly longer?: number
   /** Whether a system takes part. */
   readonly includes: (system: System) => boolean
   readonly open: (system: System) => Promise<Contestant>
@@ -46,6 +48,8 @@ export const contest = (options: {
   title: options.title,
   quick: options.quick ?? false,
   run: async (context) => {
+    const { pace } = context
+    const longer = options.longer ?? 1
     const systems = context.systems.filter(options.includes)
     const absent: Array<{ system: string; why: string }> = []
     const contestants: Array<{ system: System; contestant: Contestant }> = []
@@ -58,7 +62,8 @@ export const contest = (options: {
     }
     const samples = new Map<System, Array<Sample>>()
     try {
-      await hold(options.name, context, contestants, samples, absent)
+      const paced = { ...context, pace: { ...pace, round: pace.round * longer } }
+      await hold(options.name, paced, contestants, samples, absent)
     } finally {
       await Promise.all(contestants.map(({ contestant }) => contestant.close()))
     }

@@ -49,6 +49,7 @@ interface Options {
   readonly name: string
   readonly title: string
   readonly quick?: boolean
+  readonly longer?: number
 }
 
 const inMemory = (options: Options, era: Era, request: Request): Workload =>
@@ -130,21 +131,26 @@ const base = eras.flatMap((era): ReadonlyArray<Workload> => {
 })
 
 const sizes = [
-  { label: "10KB", bytes: 10_000 },
-  { label: "1MB", bytes: 1_000_000 },
+  { label: "10KB", bytes: 10_000, longer: 1 },
+  { label: "1MB", bytes: 1_000_000, longer: 2 },
   // The last that everybody takes: four mebibytes are a common limit.
-  { label: "4MB", bytes: 4_000_000 }
+  { label: "4MB", bytes: 4_000_000, longer: 4 }
 ]
 
-const payloads = sizes.flatMap(({ bytes, label }): ReadonlyArray<Workload> => [
+const payloads = sizes.flatMap(({ bytes, label, longer }): ReadonlyArray<Workload> => [
   inMemory(
-    { name: `payload-memory-${label}`, title: `In memory, payload of ${label}`, quick: label !== "10KB" },
+    { name: `payload-memory-${label}`, title: `In memory, payload of ${label}`, quick: label !== "10KB", longer },
     "legacy",
     echo("legacy", bytes)
   ),
-  stdio({ name: `payload-stdio-${label}`, title: `stdio, payload of ${label}` }, "legacy", 1, echo("legacy", bytes)),
+  stdio(
+    { name: `payload-stdio-${label}`, title: `stdio, payload of ${label}`, longer },
+    "legacy",
+    1,
+    echo("legacy", bytes)
+  ),
   http(
-    { name: `payload-http-${label}`, title: `HTTP, payload of ${label}, 1 connection` },
+    { name: `payload-http-${label}`, title: `HTTP, payload of ${label}, 1 connection`, longer },
     "legacy",
     1,
     echo("legacy", bytes)

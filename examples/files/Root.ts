@@ -7,16 +7,19 @@
  */
 import {
   ByteSize,
-  Clock,
+  type Cause,
   Context,
   Deferred,
   Effect,
   Exit,
+  Fiber,
   FileSystem,
   Layer,
   Option,
   Path,
+  Queue,
   Schema,
+  type Scope,
   Stream
 } from "effect"
 import type { PlatformError } from "effect/PlatformError"
@@ -96,8 +99,8 @@ export class Root extends Context.Service<
     readonly checkRename: (from: string, to: string) => Effect.Effect<void, RootError>
     /** Gives a file another path. Never overwrites anything. */
     readonly rename: (from: string, to: string) => Effect.Effect<void, RootError>
-    /** Emits when the file under this path is created, written or removed, at most every 50 milliseconds. */
-    readonly changes: (path: string) => Stream.Stream<void>
+    /** Watches; then emits when the file under this path is created, written or removed, at most every 50 milliseconds. */
+    readonly changes: (path: string) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
   }
 >()("examples/files/Root") {
   /** Serves a directory. */
@@ -202,25 +205,19 @@ const make = Effect.fnUntraced(function* (directory: string, maximumBytes: numbe
   const changes = (path: string) =>
     Effect.gen(function* () {
       const { name, parent } = yield* place(path)
-      // Clocks of file systems are coarse; one change too many does no harm, one too few would.
-      const start = (yield* Clock.currentTimeMillis) - 50
       const ready = yield* Deferred.make<void>()
-      // An editor may replace a file, so it is the directory that is watched.
-      const events = fs
-        .watch(parent, { onReady: () => Deferred.doneUnsafe(ready, Exit.void) })
-        .pipe(Stream.filter((event) => basename(event.path) === name))
-      // What has happened before the watching began, as it takes a moment.
-      const missed = Deferred.await(ready).pipe(
-        Effect.andThen(Effect.option(fs.stat(join(parent, name)))),
-        Effect.map((info) => Option.flatMap(info, ({ mtime }) => mtime)),
-        Effect.map((mtime) => (Option.isSome(mtime) && mtime.value.getTime() >= start ? [path] : []))
+      // Many events are one change, and an editor may replace a file, so it is the directory that is watched.
+      const events = fs.watch(parent, { onReady: () => Deferred.doneUnsafe(ready, Exit.void) }).pipe(
+        Stream.filter((event) => basename(event.path) === name),
+        Stream.map(() => undefined)
       )
-      return Stream.merge(events, Stream.flattenIterable(Stream.fromEffect(missed)))
+      const changed = yield* Queue.sliding<void, Cause.Done>(1)
+      const watching = yield* Effect.forkScoped(Stream.runIntoQueue(Stream.orDie(events), changed))
+      // Should watching fail, there is nothing to wait for.
+      yield* Effect.raceFirst(Deferred.await(ready), Fiber.await(watching))
+      return Stream.groupedWithin(Stream.fromQueue(changed), 1024, "50 millis").pipe(Stream.map(() => undefined))
     }).pipe(
-      Stream.unwrap,
-      Stream.groupedWithin(1024, "50 millis"),
-      Stream.map(() => undefined),
-      Stream.catch((error) => Stream.drain(Stream.fromEffect(Effect.logDebug("Not watching", error))))
+      Effect.catch((error) => Effect.as(Effect.logDebug("Not watching", error), Stream.empty as Stream.Stream<void>))
     )
 
   return Root.of({

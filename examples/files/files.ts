@@ -4,7 +4,7 @@
  * Its resources are `file:///` URIs whose paths start at the directory, not at the root of the file system: what is not
  * in the directory has no URI.
  */
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Option, Schema } from "effect"
 import {
   Content,
   McpError,
@@ -44,7 +44,7 @@ const readResource = (path: string) =>
     error._tag === "NotFound" ? new Resource.NotFound({ uri: uriOf(path) }) : McpError.invalidParams(error.message)
   )
 
-const changesOf = (path: string) => Stream.unwrap(Effect.map(Root, (root) => root.changes(path)))
+const changesOf = (path: string) => Effect.flatMap(Root, (root) => root.changes(path))
 
 /** Paths that begin like this, one directory at a time, as a shell would complete them. */
 const suggestPaths = Effect.fnUntraced(function* (typed: string) {

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources
  */
-import { Effect, Predicate, Result, Schema, type Scope, type Stream } from "effect"
+import { Effect, Predicate, Result, Schema, type Scope, Stream } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { McpError } from "../protocol/McpError.ts"
 import * as UriTemplate from "../protocol/UriTemplate.ts"
@@ -43,12 +43,26 @@ interface Details {
   readonly meta?: Meta | undefined
 }
 
+/**
+ * Emits whenever a resource has changed. As an effect it gives such a stream once it is watching, so that no change is
+ * missed after a client was told that its subscription stands; what it opens is closed with the subscription.
+ */
+export type Changes<R> =
+  Stream.Stream<unknown, never, R> | Effect.Effect<Stream.Stream<unknown, never, R>, never, R | Scope.Scope>
+
+/** Starts watching a resource, and gives its changes from then on. */
+export type Watch<R> = Effect.Effect<Stream.Stream<unknown, never, R>, never, R | Scope.Scope>
+
+const watchOf = <R>(changes: Changes<R> | undefined): Watch<Exclude<R, Scope.Scope>> | undefined =>
+  // The subscription provides the scope, so nobody else need.
+  (Stream.isStream(changes) ? Effect.succeed(changes) : changes) as Watch<Exclude<R, Scope.Scope>> | undefined
+
 /** Options of {@link make}. */
 export interface Options<R = never> extends Details {
   /** Size in bytes, before any encoding. */
   readonly size?: number | undefined
   /** Emits whenever the resource has changed. Runs only while a peer subscribes to it. */
-  readonly changes?: Stream.Stream<unknown, never, R> | undefined
+  readonly changes?: Changes<R> | undefined
 }
 
 /** Options of {@link template}. */
@@ -56,7 +70,7 @@ export interface TemplateOptions<T extends string, C extends Completers = {}, RS
   /** Suggestions for the template's variables. */
   readonly complete?: (C & Completers) | undefined
   /** Emits whenever the resource with these variables has changed. Runs only while a peer subscribes to it. */
-  readonly changes?: ((variables: UriTemplate.MatchOf<T>) => Stream.Stream<unknown, never, RS>) | undefined
+  readonly changes?: ((variables: UriTemplate.MatchOf<T>) => Changes<RS>) | undefined
 }
 
 /** A resource that a server offers. `R` is what reading it needs. */
@@ -66,7 +80,7 @@ export interface Fixed<out R> {
   readonly key: string
   readonly description: ResourceDescription
   readonly read: Effect.Effect<ReadResourceResult, ReadError, R | CallContext | Scope.Scope>
-  readonly changes: Stream.Stream<unknown, never, R> | undefined
+  readonly changes: Watch<R> | undefined
 }
 
 /** A family of resources that a server offers. */
@@ -85,7 +99,7 @@ export interface Template<out R> {
 /** One resource of a template's family. */
 export interface Match<out R> {
   readonly read: Effect.Effect<ReadResourceResult, ReadError, R | CallContext | Scope.Scope>
-  readonly changes: Stream.Stream<unknown, never, R> | undefined
+  readonly changes: Watch<R> | undefined
 }
 
 /** Either kind. */
@@ -108,7 +122,7 @@ export const make = <E extends ReadError, R, RS = never>(
   uri: string,
   options: Options<RS>,
   read: Effect.Effect<ReadOutput, E, R>
-): Fixed<Exclude<R, CallContext | Scope.Scope> | NoInfer<RS>> => {
+): Fixed<Exclude<R, CallContext | Scope.Scope> | Exclude<NoInfer<RS>, Scope.Scope>> => {
   if (!isUri(uri)) throw new TypeError(`"${uri}" is not a URI`)
   return {
     _tag: "Resource",
@@ -118,8 +132,8 @@ export const make = <E extends ReadError, R, RS = never>(
       ...describe(options),
       ...(options.size !== undefined && { size: options.size })
     },
-    read: contentsOf(uri, options.mimeType, read) as Fixed<Exclude<R, CallContext | Scope.Scope> | RS>["read"],
-    changes: options.changes
+    read: contentsOf(uri, options.mimeType, read) as Fixed<Exclude<R, CallContext | Scope.Scope>>["read"],
+    changes: watchOf(options.changes)
   }
 }
 
@@ -146,8 +160,8 @@ export const template = <const T extends string, E extends ReadError, R, C exten
   uriTemplate: T,
   options: TemplateOptions<T, C, RS>,
   read: (variables: UriTemplate.MatchOf<T>) => Effect.Effect<ReadOutput, E, R>
-): Template<Exclude<R, CallContext | Scope.Scope> | CompletersNeeds<C> | NoInfer<RS>> => {
-  type Needs = Exclude<R, CallContext | Scope.Scope> | CompletersNeeds<C> | RS
+): Template<Exclude<R, CallContext | Scope.Scope> | CompletersNeeds<C> | Exclude<NoInfer<RS>, Scope.Scope>> => {
+  type Needs = Exclude<R, CallContext | Scope.Scope> | CompletersNeeds<C> | Exclude<RS, Scope.Scope>
   const parsed = UriTemplate.parse(uriTemplate)
   if (Result.isFailure(parsed)) throw new TypeError(`"${uriTemplate}" is not a URI template: ${parsed.failure}`)
   const variables = UriTemplate.variables(parsed.success)
@@ -166,7 +180,7 @@ export const template = <const T extends string, E extends ReadError, R, C exten
             options.mimeType,
             Effect.suspend(() => read(known))
           ) as Match<Needs>["read"],
-          changes: options.changes?.(known)
+          changes: watchOf(options.changes?.(known))
         }
       }),
     complete: (options.complete ?? {}) as { readonly [variable: string]: Completer<Needs> | undefined },

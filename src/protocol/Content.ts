@@ -57,19 +57,18 @@ export const EmbeddedResource = Schema.Struct({
 /** Contents of a resource, inside the message. */
 export type EmbeddedResource = typeof EmbeddedResource.Type
 
-/** Whether a value is a block whose `type` is none of these: one that a later revision or an extension may define. */
-const isForeign = (types: ReadonlyArray<string>) => (block: JsonObject) =>
-  typeof block.type === "string" && !types.includes(block.type)
-
 /**
- * A block of a type that is not known here. It passes, so that one new kind of block does not lose the message around
- * it; it is typed `never`, so that code which switches over `type` needs no case that it could do nothing about.
+ * A block of a type that is not known here: one that a later revision or an extension may define. It passes, so that one
+ * new kind of block does not lose the message around it; it is typed `never`, so that code which switches over `type`
+ * needs no case that it could do nothing about.
  */
-const foreignBlock = (types: ReadonlyArray<string>): Schema.Codec<never> =>
+const foreignBlock = (types: ReadonlyArray<string>): Schema.Codec<never> => {
+  const isForeign = Schema.makeFilter((type: string) => !types.includes(type), { expected: "a content block" })
   // The cast is the point: see above.
-  JsonObject.check(
-    Schema.makeFilter(isForeign(types), { expected: "a content block" })
-  ) as unknown as Schema.Codec<never>
+  return Schema.StructWithRest(Schema.Struct({ type: Schema.String.check(isForeign) }), [
+    JsonObject
+  ]) as unknown as Schema.Codec<never>
+}
 
 const contentTypes = ["text", "image", "audio", "resource_link", "resource"]
 

@@ -13,6 +13,9 @@ export interface Change {
   readonly params: { readonly [member: string]: unknown }
 }
 
+/** Starts watching, and gives the changes from then on. */
+export type Watch<R> = Effect.Effect<Stream.Stream<Change, never, R>, never, R | Scope.Scope>
+
 /** The lists that can change, with the notification that says so. */
 export const lists = {
   tools: "notifications/tools/list_changed",
@@ -40,15 +43,19 @@ export const ofList = <R>(
   )
 }
 
-/** Changes of one resource; `undefined` when it never changes. Fails when there is no such resource. */
+/** How to watch one resource; `undefined` when it never changes. Fails when there is no such resource. */
 export const ofResource = <R>(
   runtime: ServerRuntime<R>,
   uri: string
-): Effect.Effect<Stream.Stream<Change, never, R> | undefined, McpError, R | CallContext> => {
+): Effect.Effect<Watch<R> | undefined, McpError, R | CallContext> => {
   if (runtime.server.resources === undefined) return Effect.undefined
   return Effect.map(
     asNotFound(findResource(runtime.server.resources, uri)),
     ({ changes }) =>
-      changes && Stream.map(changes, (): Change => ({ method: "notifications/resources/updated", params: { uri } }))
+      changes &&
+      Effect.map(
+        changes,
+        Stream.map((): Change => ({ method: "notifications/resources/updated", params: { uri } }))
+      )
   )
 }

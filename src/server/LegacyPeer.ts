@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
-import { Effect, Fiber, Result, Stream } from "effect"
+import { Deferred, Effect, Fiber, Result, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Base64Url from "effect/encoding/Base64Url"
 import { CallContext } from "../definition/CallContext.ts"
@@ -131,9 +131,18 @@ export class LegacyPeer<R> {
       return Effect.fail(McpError.limit("subscriptions", `Too many subscriptions: at most ${most}`))
     }
     const call = callContext(this.#runtime, request, this.#asker(outlet), outlet)
-    return Effect.map(Effect.provideService(Changes.ofResource(this.#runtime, uri), CallContext, call), (changes) => {
-      const telling = Stream.runForEach(changes ?? Stream.empty, (change) => this.#tell(change))
-      this.#subscriptions.set(uri, this.#session.fork(telling))
+    return Effect.gen({ self: this }, function* () {
+      const watch = yield* Effect.provideService(Changes.ofResource(this.#runtime, uri), CallContext, call)
+      const watching = yield* Deferred.make<void>()
+      const telling = Effect.flatMap(watch ?? Effect.succeed(Stream.empty), (changes) =>
+        Effect.andThen(
+          Deferred.succeed(watching, undefined),
+          Stream.runForEach(changes, (change) => this.#tell(change))
+        )
+      )
+      this.#subscriptions.set(uri, this.#session.fork(Effect.scoped(telling)))
+      // The client is told that it is subscribed when nothing will be missed any more.
+      yield* Deferred.await(watching)
       return {}
     })
   }

@@ -163,7 +163,10 @@ export const layer = <R>(server: McpServer<R>): Layer.Layer<never, McpError, R |
               () => Effect.sync(() => peers.delete(peer))
             )
             yield* connection.run((message) => peer.receive(message, connection))
-            if (connection.readsAfterEnd === true) yield* Effect.timeoutOption(peer.idle, finishWithin)
+            if (connection.readsAfterEnd === true) {
+              peer.stopListening()
+              yield* Effect.timeoutOption(peer.idle, finishWithin)
+            }
           })
         ).pipe(Effect.catch((error) => Effect.logDebug("A connection has ended with an error", error)))
       )

@@ -25,7 +25,8 @@ export class ServerPeer<R> {
   readonly #outlet: Outlet
   #session!: Session<R>
   #legacy: LegacyPeer<R> | undefined
-  #listeners = 0
+  /** The requests that listen for changes. */
+  readonly #listeners = new Set<{ readonly id: JsonRpc.RequestId }>()
   #onSilence: (() => void) | undefined
 
   constructor(runtime: ServerRuntime<R>, outlet: Outlet) {
@@ -66,12 +67,17 @@ export class ServerPeer<R> {
   /** Ends when nobody listens for changes any more, and everyone who did was told so. */
   get silence(): Effect.Effect<void> {
     return Effect.suspend(() => {
-      if (this.#listeners === 0) return Effect.void
+      if (this.#listeners.size === 0) return Effect.void
       const silent = Effect.callback<void>((resume) => {
         this.#onSilence = () => resume(Effect.void)
       })
       return Effect.andThen(silent, Effect.yieldNow)
     })
+  }
+
+  /** Interrupts whatever listens for changes: it would never end by itself, and nobody is left to end it. */
+  stopListening(): void {
+    for (const { id } of this.#listeners) this.cancel(id)
   }
 
   /** Interrupts the request with this id. */
@@ -109,13 +115,15 @@ export class ServerPeer<R> {
   // After its result a listener is told by a cancellation too that it hears no more: on a connection no stream ends that
   // would say so (SUBS-10).
   #listening(id: JsonRpc.RequestId, work: Work): Work {
-    this.#listeners++
+    const listener = { id }
+    this.#listeners.add(listener)
     return andThen(work, (outcome) => {
       if (Exit.isSuccess(outcome)) {
         const cancelled = this.#session.notify("notifications/cancelled", { requestId: id })
         this.#session.fork(Effect.andThen(Effect.yieldNow, Effect.ignore(cancelled)))
       }
-      if (--this.#listeners === 0) this.#onSilence?.()
+      this.#listeners.delete(listener)
+      if (this.#listeners.size === 0) this.#onSilence?.()
       return outcome
     })
   }

@@ -3,7 +3,7 @@
  */
 import { Deferred, Effect, Exit, Latch, Queue, Schema, Scope } from "effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
-import { McpError } from "../protocol/McpError.ts"
+import type { McpError } from "../protocol/McpError.ts"
 import { ClientTransport, type Connection, ServerTransport } from "../transport/Transport.ts"
 
 /** A transport does not keep a law. */

@@ -1,7 +1,7 @@
 /**
  * From a schema to an arbitrary of fast-check: Effect derives the values, fast-check runs, shrinks and replays them.
  */
-import { Arbitrary, Effect, Schema } from "effect"
+import { Arbitrary, Effect, Result, Schema } from "effect"
 import type * as FastCheck from "fast-check"
 import * as JsonCodec from "../protocol/JsonCodec.ts"
 import { simpler } from "./JsonShrinking.ts"
@@ -13,7 +13,7 @@ export type FastCheckModule = typeof FastCheck
 const maximumSize = 6
 
 /** Values that one sample may throw away before it is given up; filters of the schemas need some. */
-const maximumDiscards = 1000
+const maximumDiscards = 100
 
 /** A value as JSON has it: what JSON lacks is gone, `toJSON` was asked, and no prototype but its own is left. */
 const asJson = (value: unknown): unknown => {
@@ -29,7 +29,8 @@ export const make = <S extends Schema.Constraint>(fc: FastCheckModule, schema: S
   const codec = JsonCodec.make(schema) as unknown as Schema.Codec<unknown, unknown>
   const values = Arbitrary.schema(codec)
   const encode = Schema.encodeUnknownSync(codec)
-  const accepts = (json: unknown): boolean => Schema.decodeUnknownResult(codec)(json)._tag === "Success"
+  const decode = Schema.decodeUnknownResult(codec)
+  const accepts = (json: unknown): boolean => Result.isSuccess(decode(json))
 
   class SchemaArbitrary extends fc.Arbitrary<unknown> {
     generate(random: FastCheck.Random): FastCheck.Value<unknown> {
@@ -41,11 +42,12 @@ export const make = <S extends Schema.Constraint>(fc: FastCheckModule, schema: S
           seed: random.nextInt(0, 0x7fffffff),
           maxDiscards: maximumDiscards
         }
-        const [value] = Effect.runSync(Arbitrary.sampleEffect(values, options))
-        const json = asJson(encode(value))
+        const sampled = Effect.runSync(Effect.result(Arbitrary.sampleEffect(values, options)))
+        if (Result.isFailure(sampled)) continue
+        const json = asJson(encode(sampled.success[0]))
         if (accepts(json)) return new fc.Value(json, undefined)
       }
-      throw new TypeError("This schema has no values that survive being written as JSON and read again")
+      throw new TypeError("No values were found that this schema takes after they were written as JSON and read again")
     }
 
     canShrinkWithoutContext(value: unknown): value is unknown {

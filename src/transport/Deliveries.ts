@@ -1,7 +1,7 @@
 /**
  * Messages from several exchanges of one HTTP connection on their way to its one `run`.
  */
-import { Cause, Deferred, Effect, Pull, Queue } from "effect"
+import { type Cause, Deferred, Effect, Pull, Queue } from "effect"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 

@@ -73,13 +73,14 @@ export const connect = Effect.fnUntraced(function* (
   }
   const onEvent = (base: string) => (event: Sse.Event) =>
     Effect.suspend(() => {
+      if (event.data === "") return Effect.succeed(false)
       if (!Deferred.isDoneUnsafe(named)) {
         if (event.event !== "endpoint") {
           return Effect.fail(McpError.transport(`The first event of the stream is "${event.event}", not "endpoint"`))
         }
         return Effect.as(Deferred.complete(named, resolve(event.data, base)), false)
       }
-      if (event.event !== "message" || event.data === "") return Effect.succeed(false)
+      if (event.event !== "message") return Effect.succeed(false)
       const message = JsonRpc.parse(event.data, options.maxMessageDepth)
       learn(message)
       return Effect.as(deliveries.deliver(message), false)

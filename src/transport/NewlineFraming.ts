@@ -10,6 +10,8 @@ import * as JsonRpc from "../protocol/JsonRpc.ts"
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
+/** What some programs write before their first line. */
+const byteOrderMark = 0xfeff
 
 /** Bytes that one message may have when nothing else is said: 16 MiB. */
 export const defaultMaxMessageBytes = 16 * 1024 * 1024
@@ -90,12 +92,14 @@ const tooLong = (maxMessageBytes: number) =>
 export const makeDecoder = (options?: Options): Decoder => {
   const maxMessageBytes = options?.maxMessageBytes ?? defaultMaxMessageBytes
   const maxMessageDepth = options?.maxMessageDepth
-  const utf8 = new TextDecoder("utf-8", { fatal: true })
+  // The decoder would take a byte order mark only where it is given one first, which depends on how lines were cut.
+  const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
   const partial = new Partial()
   let skipping = false
 
   // JSON.parse takes a trailing carriage return for white space, so it needs no cutting.
-  const readText = (line: string, into: Array<JsonRpc.Incoming>): void => {
+  const readText = (text: string, into: Array<JsonRpc.Incoming>): void => {
+    const line = text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text
     if (!isBlank(line)) into.push(JsonRpc.parse(line, maxMessageDepth))
   }
 

@@ -26,13 +26,12 @@ export interface ServerOptions extends Options {
   readonly maximumConnections?: number | undefined
 }
 
-const bytesOf = (reader: Socket.Reader) => {
-  const encoder = new TextEncoder()
-  return Effect.map(reader.pull, ([first, ...rest]) => {
-    const bytes = (chunk: Uint8Array | string) => (typeof chunk === "string" ? encoder.encode(chunk) : chunk)
-    return [bytes(first), ...rest.map(bytes)] as const
-  })
-}
+const utf8 = new TextEncoder()
+
+const toBytes = (chunk: Uint8Array | string): Uint8Array => (typeof chunk === "string" ? utf8.encode(chunk) : chunk)
+
+const bytesOf = ({ pull }: Socket.Reader) =>
+  Effect.map(pull, ([first, ...rest]) => [toBytes(first), ...rest.map(toBytes)] as const)
 
 const lines = (options: Options, role: "client" | "server"): Framing => ({
   write: (output, writer) => writeAll(output.take, (chunks) => writer.writeAll(chunks)),

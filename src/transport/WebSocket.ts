@@ -86,7 +86,8 @@ export const open = (
   options: Options
 ): Effect.Effect<Connection, McpError, Scope.Scope> => {
   const maximum = options.maxMessageBytes ?? defaultMaxMessageBytes
-  const parse = (text: string) => (isLonger(text, maximum) ? tooLong(maximum) : JsonRpc.parse(text, options.maxMessageDepth))
+  const parse = (text: string) =>
+    isLonger(text, maximum) ? tooLong(maximum) : JsonRpc.parse(text, options.maxMessageDepth)
   const framing: Framing = {
     write: (output, writer) =>
       writeAll(output.texts, (texts) =>

@@ -1,7 +1,7 @@
 /**
  * The server's side of WebSocket: a route of an `HttpRouter` whose upgraded requests are connections.
  */
-import { Cause, Deferred, Effect, Exit, Layer, Predicate, Queue, Scope } from "effect"
+import { type Cause, Deferred, Effect, Exit, Layer, Predicate, Queue, Scope } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Socket } from "effect/socket"
 import { McpError } from "../protocol/McpError.ts"

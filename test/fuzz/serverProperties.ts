@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import * as fc from "fast-check"
+import { defaultMaximumDepth } from "../../src/protocol/JsonDepth.ts"
 import * as JsonRpc from "../../src/protocol/JsonRpc.ts"
 import * as ServerPeer from "../../src/server/ServerPeer.ts"
 import * as ServerRuntime from "../../src/server/ServerRuntime.ts"
@@ -159,18 +160,33 @@ class Client {
   }
 }
 
-/** Requests in lines of text that the server must answer. */
+/** How deeply a value nests. */
+const depthOf = (value: unknown): number => {
+  let depth = 0
+  let level: ReadonlyArray<unknown> = [value]
+  for (; level.length > 0; depth++) {
+    level = level.flatMap((inner) => (typeof inner === "object" && inner !== null ? Object.values(inner) : []))
+  }
+  return depth - 1
+}
+
+/** Requests in lines of text that the server must answer. A batch that nests too deeply is refused as a whole. */
 const requestsIn = (lines: ReadonlyArray<string>, batches: boolean): Tally => {
   const requests = new Tally()
   for (const line of lines) {
     const value = parse(line)
-    const messages: ReadonlyArray<unknown> = batches && Array.isArray(value) ? value : [value]
+    const messages: ReadonlyArray<unknown> = !Array.isArray(value)
+      ? [value]
+      : batches && depthOf(value) <= defaultMaximumDepth
+        ? value
+        : []
     for (const message of messages) if (isReadableRequest(message)) requests.add(read(message, "id"))
   }
   return requests
 }
 
-const lineOf = (text: string): string => `${text.replaceAll("\n", " ")}\n`
+/** One line of what UTF-8 can say. */
+const lineOf = (text: string): string => `${text.toWellFormed().replaceAll("\n", " ")}\n`
 
 const defectsIn = ({ defects }: Shared) =>
   Effect.sync(() => {

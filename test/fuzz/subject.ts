@@ -10,7 +10,7 @@ import * as Fuzz from "../../src/testing/Fuzz.ts"
 export const versions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const
 
 /** The generators under test, of moderate size: one server answers hundreds of thousands of messages. */
-export const fuzz = Fuzz.make(fc, { depth: 3000, length: 5000 })
+export const fuzz = Fuzz.make(fc, { depth: 10_000, length: 5000 })
 
 export class TooMuch extends Schema.TaggedError<TooMuch>()("TooMuch", { most: Schema.Number }) {}
 

@@ -45,19 +45,37 @@ const onStdio = ({ args, env, file }: Start, directory: string): Started => ({
       target: { transport: "stdio", command: command[0] as string, args: command.slice(1) },
       wire,
       unclean: async () => {
-        const ends = () => wire.pieces().filter(({ stream }) => stream.endsWith(" end"))
-        const isOver = () => ends().some(({ text }) => text.startsWith("(exit"))
-        for (let waited = 0; waited < 3000 && !isOver(); waited += 20) await sleep(20)
-        const said = ends().map(({ text }) => text.trim())
-        if (!isOver()) return "the process of the server has not ended"
-        // Nothing says with which code a server has to end; it is to do so by itself.
-        return said.every((one) => one === "(end of input)" || /^\(exit \d+\)$/.test(one)) ? undefined : said.join(" ")
+        for (let waited = 0; waited < 3000 && endsOf(wire).some((end) => !isExit(end.at(-1))); waited += 20) {
+          await sleep(20)
+        }
+        return endsOf(wire).find(isUnclean)?.join(" ")
       },
       close: async () => {}
     }
   },
   stop: async () => {}
 })
+
+/** How each process ended: what it was told, and what became of it. */
+const endsOf = (wire: Wire): ReadonlyArray<ReadonlyArray<string>> => {
+  const processes = new Map<string, Array<string>>()
+  for (const { stream, text } of wire.pieces()) {
+    const [id = "", kind] = stream.split(" ")
+    const end = processes.get(id) ?? []
+    processes.set(id, end)
+    if (kind === "end") end.push(text.trim())
+  }
+  return [...processes.values()]
+}
+
+const isExit = (text: string | undefined): boolean => text !== undefined && text.startsWith("(exit")
+
+/**
+ * At the end of its input a server is to end by itself. With which code is not said anywhere; a client that kills it at
+ * once has it its own way.
+ */
+const isUnclean = (end: ReadonlyArray<string>): boolean =>
+  !isExit(end.at(-1)) || (end[0] === "(end of input)" && !/^\(exit \d+\)$/.test(end[1] ?? ""))
 
 const readPieces = (log: string): ReadonlyArray<Piece> =>
   existsSync(log)

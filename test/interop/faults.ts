@@ -30,6 +30,17 @@ export const faults: ReadonlyArray<Fault> = [
       "→ (SIGTERM), ← (exit SIGTERM)"
   },
   {
+    pairing: /→ fastmcp$/,
+    transport: /^http$/,
+    scenario: /^roots$/,
+    evidence:
+      "fastmcp 4.20.16 asks for the roots while it still connects (FastMCPSession.connect: listRoots right after the " +
+      "capabilities are known), on the stream that belongs to no request, which no client can have opened before it was " +
+      "told its session. The transport of @modelcontextprotocol/sdk 1.32.2 puts the request away for a stream to be " +
+      "resumed (server/webStandardStreamableHttp.js: storeEvent) and never sends it. Wire: → initialize with " +
+      '"roots":{"listChanged":true}, ← result, → notifications/initialized, → GET /mcp, ← 200, and no roots/list ever'
+  },
+  {
     pairing: /→ tmcp$/,
     transport: /^stdio$/,
     scenario: /^cancel$/,

@@ -5,6 +5,7 @@
  *     npm run interop -- --only tmcp            the pairings with this in their names
  *     npm run interop -- --revision 2025-06-18  one column
  *     npm run interop -- --verbose              with what was said wherever something failed
+ *     npm run interop -- --jobs 1               one pairing at a time; 3 by default
  *
  * A cell names the revision that was negotiated, seen on the wire, and how many scenarios went well; then how many did
  * not, by a fault of the peer (see `faults.ts`) or by ours. Exits with 1 when a failure is ours.
@@ -28,6 +29,7 @@ const { values: options } = parseArgs({
   options: {
     only: { type: "string", default: "" },
     revision: { type: "string" },
+    jobs: { type: "string", default: "3" },
     verbose: { type: "boolean", default: false }
   }
 })
@@ -65,17 +67,30 @@ const runRow = async (client: ClientKind, server: ServerKind, startOf: ServerKin
   return { pairing, cells }
 }
 
-const rowsOf = async (clients: ReadonlyArray<ClientKind>, servers: ReadonlyArray<ServerKind>): Promise<Array<Row>> => {
+const rowsOf = (
+  clients: ReadonlyArray<ClientKind>,
+  serversFor: (client: ClientKind) => ReadonlyArray<ServerKind>
+): ReadonlyArray<() => Promise<Row>> =>
+  clients.flatMap((client) =>
+    serversFor(client).flatMap((server) =>
+      server.starts
+        .filter(
+          ({ label, transport }) =>
+            client.transports.includes(transport) &&
+            `${client.name} → ${server.name} (${label ?? transport})`.includes(options.only)
+        )
+        .map((one) => () => runRow(client, server, one))
+    )
+  )
+
+/** Runs a few at a time, and gives the results in their order. */
+const runAll = async (tasks: ReadonlyArray<() => Promise<Row>>): Promise<ReadonlyArray<Row>> => {
   const rows: Array<Row> = []
-  for (const client of clients) {
-    for (const server of servers) {
-      for (const one of server.starts) {
-        if (!client.transports.includes(one.transport)) continue
-        if (!`${client.name} → ${server.name} (${one.label ?? one.transport})`.includes(options.only)) continue
-        rows.push(await runRow(client, server, one))
-      }
-    }
+  const waiting = [...tasks.entries()]
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) rows[next[0]] = await next[1]()
   }
+  await Promise.all(Array.from({ length: Number(options.jobs) }, work))
   return rows
 }
 
@@ -146,12 +161,14 @@ const printFaults = (rows: ReadonlyArray<Row>): ReadonlyArray<Fault> => {
 
 const directory = mkdtempSync(join(tmpdir(), "mcp-effect-interop-"))
 try {
-  const driving = await rowsOf([mcpEffect], theirs(directory))
-  const driven = await rowsOf([sdk1, sdk2, effectAi, inspector], ofThisPackage(directory))
-  const rows = [...driving, ...driven]
+  const driving = rowsOf([mcpEffect], () => theirs(directory))
+  const driven = rowsOf([sdk1, sdk2, effectAi, inspector], (client) =>
+    ofThisPackage(join(directory, client.name.replaceAll(/\W/g, "-")))
+  )
+  const rows = await runAll([...driving, ...driven])
   console.log("")
-  printGrid("Our client, their servers", driving)
-  printGrid("Their clients, our servers", driven)
+  printGrid("Our client, their servers", rows.slice(0, driving.length))
+  printGrid("Their clients, our servers", rows.slice(driving.length))
   const stale = printFaults(rows)
   printFailures(rows)
   const failed = rows

@@ -149,6 +149,11 @@ const cancel: Scenario = (stage) => {
     const reports = wanted.reports && kind.shows.progress
     const count = async () => (counter === undefined ? 0 : Number((await client.call(counter, {})).text))
     const before = await count()
+    const requests = () =>
+      messagesOf(wire, "client").filter(
+        ({ method, params }) => method === "tools/call" && params?.["name"] === wanted.name
+      )
+    const earlier = requests().length
     const abort = new AbortController()
     let running = false
     const calling = client.call(wanted.name, wanted.args, {
@@ -160,10 +165,8 @@ const cancel: Scenario = (stage) => {
       () => "cancelled"
     )
     if (reports) await until(`Progress of ${wanted.name}`, () => running)
-    else await sleep(300)
-    const id = messagesOf(wire, "client").findLast(
-      ({ method, params }) => method === "tools/call" && params?.["name"] === wanted.name
-    )?.id
+    else await until(`The call of ${wanted.name}`, () => requests().length > earlier)
+    const id = requests().at(-1)?.id
     abort.abort()
     const outcome = await within(2000, "The end of the call", ended)
     expect(outcome === "cancelled", "The call was answered in spite of being cancelled")

@@ -59,26 +59,17 @@ const main = Effect.gen(function* () {
     ["transport", ...chosenRevisions],
     ...chosenWays.map(({ name }, row) => [name, ...(grid[row] ?? []).map(summary)])
   ])
+  const column = (index: number) => grid.map((row) => row[index])
+  const verdicts = (name: string) => chosenRevisions.map((_, index) => verdict(name, column(index)))
   console.log("")
-  print([
-    ["scenario", ...chosenRevisions],
-    ...scenarios.map(({ name }) => [
-      name,
-      ...chosenRevisions.map((_, column) =>
-        verdict(
-          name,
-          grid.map((row) => row[column])
-        )
-      )
-    ])
-  ])
+  print([["scenario", ...chosenRevisions], ...scenarios.map(({ name }) => [name].concat(verdicts(name)))])
   console.log("\nU: the revision has no such thing; the attempt is a typed Unsupported and nothing is sent")
 
   // One cause seldom comes alone.
   const failures = new Map<string, Array<string>>()
   for (const [row, way] of chosenWays.entries()) {
-    for (const [column, revision] of chosenRevisions.entries()) {
-      for (const [name, outcome] of grid[row]?.[column] ?? []) {
+    for (const [index, revision] of chosenRevisions.entries()) {
+      for (const [name, outcome] of grid[row]?.[index] ?? []) {
         if (outcome._tag !== "Failed") continue
         failures.set(outcome.why, [...(failures.get(outcome.why) ?? []), `${way.name}, ${revision}, ${name}`])
       }

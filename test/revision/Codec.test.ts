@@ -68,7 +68,7 @@ describe("reading", () => {
       "content[0].text: Missing key",
       "content[0].resource.text: Missing key",
       "content[0]: Expected a content block",
-      "content[0]: Expected a content block",
+      "content[0].type: Expected string",
       "inputRequests.a: Expected a request for elicitation, sampling or roots",
       "messages[0].content[0].input: Missing key",
       "messages[0].content: Expected a content block or several",

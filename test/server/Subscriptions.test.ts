@@ -3,10 +3,10 @@
  * before.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, PubSub, Scope, Stream } from "effect"
+import { Context, Deferred, Effect, Exit, Layer, PubSub, Scope, Stream } from "effect"
 import { Catalog, InMemory, McpServer, type Middleware, Progress, Resource, Tool, Transport } from "mcp-effect"
 import type { Json } from "../protocol/OfficialSchema.ts"
-import { at, legacy, modern, over, serve, settle } from "../support/RawClient.ts"
+import { at, legacy, modern, modernMeta, over, serve, settle } from "../support/RawClient.ts"
 
 const tool = (name: string) => Tool.handle(Tool.make(name), () => Effect.succeed(name))
 const idKey = "io.modelcontextprotocol/subscriptionId"
@@ -52,6 +52,35 @@ const since = (messages: ReadonlyArray<Json>, start: number) =>
   messages.slice(start).map((message) => [message.method, at(message, "params", "_meta", idKey)])
 
 describe("subscriptions/listen", () => {
+  it.effect("does not keep a server from ending with its input [STDIO-09]", () =>
+    Effect.gen(function* () {
+      const { running, server } = yield* changing
+      const heard = yield* Deferred.make<void>()
+      const ended = yield* Deferred.make<void>()
+      const connection: Transport.Connection = {
+        send: () => Effect.asVoid(Deferred.succeed(heard, undefined)),
+        run: (onMessage) =>
+          Effect.andThen(
+            onMessage({
+              jsonrpc: "2.0",
+              id: 1,
+              method: "subscriptions/listen",
+              params: { notifications: { resourceSubscriptions: ["r:u"] }, _meta: modernMeta() }
+            }),
+            Deferred.await(heard)
+          ),
+        readsAfterEnd: true
+      }
+      const transport = Layer.succeed(Transport.ServerTransport, {
+        run: (serve) => Effect.andThen(serve(connection), Deferred.succeed(ended, undefined))
+      })
+      yield* Layer.build(Layer.provide(McpServer.layer(server), transport))
+      // The clock stands still: whoever waited for a while would wait for ever.
+      yield* Deferred.await(ended)
+      expect(running.count).toBe(0)
+    })
+  )
+
   it.effect("[SUBS-04][META-18][BUG-147] the acknowledgement is first and says what is honoured", () =>
     Effect.gen(function* () {
       const { server } = yield* changing

@@ -42,6 +42,19 @@ describe("answers to the peer", () => {
     })
   )
 
+  it.effect("params that are null are as good as none", () =>
+    Effect.gen(function* () {
+      const { notified, sent, take } = yield* make({
+        handler: (request) => Effect.succeed({ hasParams: "params" in request })
+      })
+      yield* take({ jsonrpc: "2.0", id: 1, method: "roots/list", params: null })
+      yield* take({ jsonrpc: "2.0", method: "notifications/initialized", params: null })
+      yield* settle
+      expect(sent).toEqual([{ jsonrpc: "2.0", id: 1, result: { hasParams: false } }])
+      expect(notified).toEqual([{ jsonrpc: "2.0", method: "notifications/initialized" }])
+    })
+  )
+
   it.effect("[BASE-09] what is no message is told so, without an id unless that could be read", () =>
     Effect.gen(function* () {
       const { sent, take } = yield* make()

@@ -4,7 +4,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Queue } from "effect"
 import { TestClock } from "effect/testing"
-import { InMemory, McpError, type Protocol, Transport } from "mcp-effect"
+import { InMemory, type McpError, type Protocol, Transport } from "mcp-effect"
 import { TransportLaws } from "mcp-effect/testing"
 
 type Incoming = Protocol.JsonRpc.Incoming

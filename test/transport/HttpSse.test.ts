@@ -217,6 +217,11 @@ for (const host of hosts) {
   })
 }
 
+const clientOf = (revision: string, layer: ReturnType<typeof StreamableHttp.layerClient>) =>
+  Effect.flatMap(Layer.build(layer), (context) =>
+    Effect.provide(McpClient.make({ name: "c", version: "1", revisions: [revision] }), context)
+  )
+
 describe("HTTP+SSE", () => {
   it.live("[SSE24-06] one server serves every revision at once, over both kinds of HTTP", () =>
     Effect.gen(function* () {
@@ -224,14 +229,10 @@ describe("HTTP+SSE", () => {
       const sse = new URL("/sse", url)
       const legacy = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
       const streamable = [...legacy.slice(1), "2026-07-28"]
-      const make = (revision: string, layer: ReturnType<typeof StreamableHttp.layerClient>) =>
-        Effect.flatMap(Layer.build(layer), (context) =>
-          Effect.provide(McpClient.make({ name: "c", version: "1", revisions: [revision] }), context)
-        )
       const clients = yield* Effect.all(
         [
-          ...legacy.map((revision) => make(revision, StreamableHttp.layerClientSse({ url: sse }))),
-          ...streamable.map((revision) => make(revision, StreamableHttp.layerClient({ url })))
+          ...legacy.map((revision) => clientOf(revision, StreamableHttp.layerClientSse({ url: sse }))),
+          ...streamable.map((revision) => clientOf(revision, StreamableHttp.layerClient({ url })))
         ],
         { concurrency: "unbounded" }
       )

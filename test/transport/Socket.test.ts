@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
-import { Socket as EffectSocket } from "effect/socket"
+import type { Socket as EffectSocket } from "effect/socket"
 import { McpClient, McpError, McpServer, Socket as Neutral, Tool, Transport } from "mcp-effect"
 import { Socket } from "mcp-effect/node"
 import * as FileSystem from "node:fs"
@@ -26,9 +26,9 @@ const dial = (options: Net.NetConnectOpts) =>
     let text = ""
     socket.setEncoding("utf8")
     socket.on("data", (chunk: string) => {
-      const [last, ...whole] = (text + chunk).split("\n").reverse()
-      text = last ?? ""
-      for (const line of whole.reverse()) Queue.offerUnsafe(lines, line)
+      const whole = (text + chunk).split("\n")
+      text = whole.pop() ?? ""
+      for (const line of whole) Queue.offerUnsafe(lines, line)
     })
     socket.on("end", () => Queue.offerUnsafe(lines, "(end)"))
     socket.on("error", () => Queue.offerUnsafe(lines, "(error)"))

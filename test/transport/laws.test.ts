@@ -73,7 +73,7 @@ TransportLaws.suite(runner, "WebSocket", webSocket, {
       Effect.acquireRelease(
         Effect.callback<globalThis.WebSocket>((resume) => {
           const socket = new globalThis.WebSocket(url, "mcp")
-          socket.onopen = () => resume(Effect.succeed(socket))
+          socket.addEventListener("open", () => resume(Effect.succeed(socket)))
         }),
         (socket) => Effect.sync(() => socket.close())
       ),

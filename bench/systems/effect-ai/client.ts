@@ -1,5 +1,6 @@
 /** The client of `effect/ai`. */
-import { NodeHttpClient, NodeServices } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { McpClient, McpProtocol } from "effect/ai"
 import { ChildProcess } from "effect/process"

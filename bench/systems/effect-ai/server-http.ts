@@ -1,6 +1,7 @@
 /** `effect/ai` as a route of an `HttpRouter` application, the way it serves HTTP. */
 import * as Http from "node:http"
-import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { McpServer } from "effect/ai"
 import { HttpRouter, HttpServer } from "effect/http"

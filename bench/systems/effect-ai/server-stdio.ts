@@ -1,5 +1,6 @@
 /** `effect/ai` over standard input and output. */
-import { NodeRuntime, NodeStdio } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import { Layer } from "effect"
 import { McpServer } from "effect/ai"
 import { options } from "./server.ts"

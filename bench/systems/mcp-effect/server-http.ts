@@ -1,5 +1,5 @@
 /** mcp-effect on `node:http` directly. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { StreamableHttp } from "../../../dist/node/index.js"
 import { announce } from "../echo.ts"

@@ -1,6 +1,7 @@
 /** mcp-effect as a route of an `HttpRouter` application, on Effect's own Node server. */
 import * as Http from "node:http"
-import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { StreamableHttp } from "../../../dist/index.js"

@@ -1,5 +1,5 @@
 /** mcp-effect over standard input and output. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Layer } from "effect"
 import { McpServer } from "../../../dist/index.js"
 import { Stdio } from "../../../dist/node/index.js"

@@ -1,6 +1,7 @@
 /** The limit of an `HttpRouter` route: one that parses and echoes, on Effect's own Node server. */
 import * as Http from "node:http"
-import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer, Stream } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { announce } from "../echo.ts"

@@ -51,7 +51,7 @@ const subscribe = <R>(runtime: ServerRuntime<R>, wish: SubscriptionFilter) =>
       const changes = yield* Effect.catch(Changes.ofResource(runtime, uri), () => Effect.undefined)
       if (changes === undefined) continue
       uris.push(uri)
-      streams.push(yield* started(changes))
+      streams.push(yield* started(yield* changes))
     }
     if (uris.length > 0) honoured.resourceSubscriptions = uris
     return { honoured, streams }

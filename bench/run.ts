@@ -116,8 +116,11 @@ const machine = {
 
 console.log(`Node ${machine.node} on ${machine.cores} cores of ${machine.cpu}`)
 console.log("Ratios are of medians: to the limit, and to the fastest peer; more is better in both.\n")
+if (context.profiled.length > 0) console.log("Being profiled makes slow: look at the profiles, not at the ratios.\n")
 
-const folder = inBench("results")
+// A part of the whole is kept apart, so that it does not take the place of a full run.
+const isWhole = selected.length === all.length && command.peer === undefined && command.profile === undefined
+const folder = inBench(isWhole ? "results" : "results/part")
 mkdirSync(folder, { recursive: true })
 const began = performance.now()
 const results = new Map<string, Result>()
@@ -144,8 +147,6 @@ const withRatios = (result: Result) => ({
   })
 })
 
-// A part of the whole is kept apart, so that it does not take the place of a full run.
-const file = command.positionals.length === 0 && command.peer === undefined && !command.quick ? "results" : "part"
 const report = { machine, legend, results: [...results.values()].map(withRatios), targets: judged }
-writeFileSync(`${folder}/${file}.json`, JSON.stringify(report, undefined, 2) + "\n")
-console.log(`${Math.round((performance.now() - began) / 1000)} s; results/${file}.json and charts are in ${folder}`)
+writeFileSync(`${folder}/results.json`, JSON.stringify(report, undefined, 2) + "\n")
+console.log(`${Math.round((performance.now() - began) / 1000)} s; results.json and charts are in ${folder}`)

@@ -40,8 +40,10 @@ if (era === "legacy") {
 }
 const messages = await ask(textWith(request, ++id))
 
+const nothing = (): void => {}
+
 const run = async (milliseconds: number): Promise<HostMessage> => {
-  let answered: () => void = () => {}
+  let answered = nothing
   onMessage = (message) => {
     if (message.id === id) answered()
   }

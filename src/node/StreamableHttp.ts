@@ -24,10 +24,16 @@ export interface NodeOptions extends Options {
   readonly host?: string | undefined
 }
 
-/** Where a server listens. */
-export class Listening extends Context.Service<Listening, { readonly url: string; readonly port: number }>()(
-  "mcp-effect/node/Listening"
-) {}
+/** Where a server listens, and whether it still takes requests. */
+export class Listening extends Context.Service<
+  Listening,
+  {
+    readonly url: string
+    readonly port: number
+    /** `false` from the moment it begins to shut down. The option `readyPath` tells the same over HTTP. */
+    readonly isReady: Effect.Effect<boolean>
+  }
+>()("mcp-effect/node/Listening") {}
 
 /**
  * Serves a server on `node:http`. Provides {@link Listening}, which knows the URL.
@@ -80,7 +86,7 @@ export const host = <R>(
     yield* listen(node, options)
     const { address, port } = node.address() as AddressInfo
     const hostname = address.includes(":") ? `[${address}]` : address
-    return { url: `http://${hostname}:${port}${path}`, port }
+    return { url: `http://${hostname}:${port}${path}`, port, isReady: Effect.sync(() => http.isReady) }
   })
 
 /**

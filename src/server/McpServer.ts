@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server
  */
-import { Deferred, type Duration, Effect, Layer } from "effect"
+import { type Duration, Effect, Fiber, Layer } from "effect"
 import type { CallContext } from "../definition/CallContext.ts"
 import type * as Prompt from "../definition/Prompt.ts"
 import type * as Resource from "../definition/Resource.ts"
@@ -11,11 +11,12 @@ import type * as Tool from "../definition/Tool.ts"
 import type { CacheScope, Icon, Implementation } from "../protocol/index.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import * as Limits from "../session/Limits.ts"
-import { ServerTransport } from "../transport/Transport.ts"
+import { type Connection, ServerTransport } from "../transport/Transport.ts"
 import * as Catalog from "./Catalog.ts"
 import type { Middleware } from "./Middleware.ts"
 import * as ServerPeer from "./ServerPeer.ts"
 import * as ServerRuntime from "./ServerRuntime.ts"
+import * as Shutdown from "./Shutdown.ts"
 
 /** Entries as a list, or as a catalog that may change. */
 export type Source<A extends Catalog.Entry> = ReadonlyArray<A> | Catalog.Catalog<A, unknown>
@@ -144,39 +145,58 @@ const isList = <A extends Catalog.Entry>(source: Source<A> | undefined): source 
 /** How long answers under way may take after the end of input. */
 const finishWithin = "2 seconds"
 
+/** Options of {@link layer}. */
+export interface LayerOptions {
+  /** How long requests under way may take to end at shutdown, before they are interrupted. Default 5 seconds. */
+  readonly gracePeriod?: Duration.Input | undefined
+}
+
 /**
- * Serves a server to everyone that a transport lets in. Ends the scope's connections when the layer is closed; the
+ * Serves a server to everyone that a transport lets in. When the layer is closed no new requests are taken, those under
+ * way are given the grace period, whoever listens for changes is told that it ends, and then all connections end. The
  * program ends by itself when the transport says that there will be no more clients (end of stdin).
  */
-export const layer = <R>(server: McpServer<R>): Layer.Layer<never, McpError, R | ServerTransport> =>
+export const layer = <R>(
+  server: McpServer<R>,
+  options: LayerOptions = {}
+): Layer.Layer<never, McpError, R | ServerTransport> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const transport = yield* ServerTransport
       const runtime = yield* ServerRuntime.make(server)
       const peers = new Set<ServerPeer.ServerPeer<R>>()
-      const serve = transport.run((connection) =>
-        Effect.scoped(
-          Effect.gen(function* () {
-            const peer = yield* ServerPeer.open(runtime, connection)
-            yield* Effect.acquireRelease(
-              Effect.sync(() => peers.add(peer)),
-              () => Effect.sync(() => peers.delete(peer))
-            )
-            yield* connection.run((message) => peer.receive(message, connection))
-            if (connection.readsAfterEnd === true) {
-              peer.stopListening()
-              yield* Effect.timeoutOption(peer.idle, finishWithin)
-            }
-          })
-        ).pipe(Effect.catch((error) => Effect.logDebug("A connection has ended with an error", error)))
-      )
-      yield* Effect.forkScoped(serve)
-      // Who listens is told that it ends, before the connections do.
-      yield* Effect.addFinalizer(() =>
-        Effect.andThen(
-          Deferred.succeed(runtime.closing, undefined),
-          Effect.forEach([...peers], (peer) => peer.silence, { discard: true })
+      const attend = (connection: Connection) =>
+        Effect.gen(function* () {
+          const peer = yield* ServerPeer.open(runtime, connection)
+          yield* Effect.acquireRelease(
+            Effect.sync(() => peers.add(peer)),
+            () => Effect.sync(() => peers.delete(peer))
+          )
+          yield* connection.run((message) => peer.receive(message, connection))
+          if (connection.readsAfterEnd === true) {
+            peer.stopListening()
+            yield* Effect.timeoutOption(peer.idle, finishWithin)
+          }
+        }).pipe(
+          Effect.scoped,
+          Effect.catch((error) => Effect.logDebug("A connection has ended with an error", error))
         )
+      const serving = yield* Effect.forkScoped(
+        transport.run((connection) => (runtime.isClosing ? Effect.void : attend(connection)))
       )
+      const close = yield* Effect.cached(
+        Effect.gen(function* () {
+          yield* runtime.close
+          // Who listens is told that it ends, before the connections do.
+          const ended = Effect.forEach([...peers], (peer) => Effect.andThen(peer.silence, peer.idle), {
+            concurrency: "unbounded",
+            discard: true
+          })
+          yield* Effect.timeoutOption(ended, options.gracePeriod ?? "5 seconds")
+          yield* Fiber.interrupt(serving)
+        })
+      )
+      yield* Effect.addFinalizer(() => close)
+      yield* Shutdown.register(close)
     })
   )

@@ -93,6 +93,7 @@ export class ServerPeer<R> {
   /** @internal */
   readonly onRequest = (request: JsonRpc.Request, outlet: Outlet): Work => {
     const runtime = this.#runtime
+    if (runtime.isClosing) return refuse(runtime, McpError.protocol(JsonRpc.ErrorCode.InternalError, shuttingDown))
     const isModern = ModernRequest.isModern(request)
     if (outlet instanceof BatchOutlet && (isModern || request.method === "initialize")) {
       return refuse(runtime, McpError.protocol(JsonRpc.ErrorCode.InvalidRequest, alone(request)))
@@ -142,6 +143,8 @@ export class ServerPeer<R> {
       : McpError.invalidParams('params._meta["io.modelcontextprotocol/protocolVersion"] must be a string')
   }
 }
+
+const shuttingDown = "The server is shutting down; try again elsewhere or later"
 
 /** A new session begins with a message of its own (BASE-16), and a modern revision has no batches (BASE-17). */
 const alone = ({ method }: JsonRpc.Request) => `"${method}" must not be part of a batch here: send it by itself`

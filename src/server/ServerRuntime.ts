@@ -30,8 +30,12 @@ export interface ServerRuntime<R> {
   /** The revisions spoken, newest first. */
   readonly revisions: ReadonlyArray<Revision>
   readonly requestState: Sealing
-  /** Done when the server is being shut down, so that streams can end in the way that their revision asks. */
-  readonly closing: Deferred.Deferred<void>
+  /** Whether the server is being shut down. */
+  readonly isClosing: boolean
+  /** Ends when the server is being shut down, so that streams can end in the way that their revision asks. */
+  readonly closing: Effect.Effect<void>
+  /** Begins to shut it down. */
+  readonly close: Effect.Effect<void>
   /** What clients may ask of both eras, without what an absent capability rules out. */
   readonly operations: ReadonlyMap<string, Run<R>>
 }
@@ -43,14 +47,19 @@ export const make = <R>(server: McpServer<R>): Effect.Effect<ServerRuntime<R>, n
     const services = Context.omit(Scope.Scope)(yield* Effect.context<R>()) as Context.Context<R>
     const shared = Context.getOption(services as Context.Context<never>, RequestState)
     const closing = yield* Deferred.make<void>()
-    yield* Effect.addFinalizer(() => Deferred.succeed(closing, undefined))
+    const close = Effect.asVoid(Deferred.succeed(closing, undefined))
+    yield* Effect.addFinalizer(() => close)
     const runtime: ServerRuntime<R> = {
       server,
       services: server.logging ? withForwarding(services) : services,
       capabilities: capabilitiesOf(server),
       revisions: revisionsOf(server.revisions),
       requestState: Option.isSome(shared) ? shared.value : yield* makeRequestState(),
-      closing,
+      get isClosing() {
+        return Deferred.isDoneUnsafe(closing)
+      },
+      closing: Deferred.await(closing),
+      close,
       operations: new Map<string, Run<R>>()
     }
     const operations = runtime.operations as Map<string, Run<R>>

@@ -7,7 +7,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { McpError } from "../protocol/McpError.ts"
 import { Flight } from "../session/Flight.ts"
@@ -20,6 +20,7 @@ import type { McpServer } from "./McpServer.ts"
 import * as ModernRequest from "./ModernRequest.ts"
 import * as ServerPeer from "./ServerPeer.ts"
 import * as ServerRuntime from "./ServerRuntime.ts"
+import * as Shutdown from "./Shutdown.ts"
 
 export { layer as layerClientSse, type Options as SseClientOptions } from "../transport/HttpSseClient.ts"
 export { layer as layerClient, type Options as ClientOptions } from "../transport/StreamableHttpClient.ts"
@@ -35,11 +36,15 @@ export const make = <R>(
   server: McpServer<R>,
   options: Core.Options = {}
 ): Effect.Effect<Core.StreamableHttpServer, never, R | Scope.Scope> =>
-  Effect.flatMap(ServerRuntime.make(server), (runtime) =>
-    Effect.updateContext(Core.make(endpointOf(runtime), options), (context: Context.Context<R | Scope.Scope>) =>
-      Context.merge(context, runtime.services)
+  Effect.gen(function* () {
+    const runtime = yield* ServerRuntime.make(server)
+    const http = yield* Effect.updateContext(
+      Core.make(endpointOf(runtime), options),
+      (context: Context.Context<R | Scope.Scope>) => Context.merge(context, runtime.services)
     )
-  )
+    yield* Shutdown.register(http.close)
+    return http
+  })
 
 const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => {
   const versions = (era: "legacy" | "modern") =>
@@ -53,19 +58,21 @@ const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => 
       flight.start()
       return flight
     },
-    closing: Effect.asVoid(Deferred.succeed(runtime.closing, undefined)),
+    closing: runtime.close,
+    closingWithin: runtime.server.limits.closing,
     open: (outlet, sharedIds) => ServerPeer.open(runtime, outlet, { sharedIds })
   }
 }
 
 /**
- * Adds the endpoint to an `HttpRouter` application.
+ * Adds the endpoint to an `HttpRouter` application. Pipe what serves the application through `Shutdown.graceful`, so that
+ * open streams end when it is shut down and don't hold it up.
  *
  * @example
  * ```ts
  * import { Effect, Layer } from "effect"
  * import { HttpRouter } from "effect/http"
- * import { McpServer, StreamableHttp, Tool } from "mcp-effect"
+ * import { McpServer, Shutdown, StreamableHttp, Tool } from "mcp-effect"
  *
  * const server = McpServer.make({
  *   name: "demo",
@@ -73,7 +80,8 @@ const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => 
  *   tools: [Tool.handle(Tool.make("ping"), () => Effect.succeed("pong"))]
  * })
  *
- * const app = HttpRouter.serve(Layer.mergeAll(StreamableHttp.layerRoute(server, { path: "/mcp" })))
+ * const routes = Layer.mergeAll(StreamableHttp.layerRoute(server, { path: "/mcp" }))
+ * const app = HttpRouter.serve(routes).pipe(Shutdown.graceful)
  * ```
  */
 export const layerRoute = <R>(

@@ -45,7 +45,7 @@ export class Session<R = never> {
   readonly #flights = new Flights()
   readonly #background = new Set<Fiber.Fiber<unknown, unknown>>()
   #inFlight = 0
-  #onIdle: (() => void) | undefined
+  #idling: Array<() => void> = []
   #closed: McpError | undefined
   /** Answers that wait for the peer to read. */
   #unread = 0
@@ -153,7 +153,7 @@ export class Session<R = never> {
       this.#inFlight === 0
         ? Effect.void
         : Effect.callback((resume) => {
-            this.#onIdle = () => resume(Effect.void)
+            this.#idling.push(() => resume(Effect.void))
           })
     )
   }
@@ -258,7 +258,11 @@ export class Session<R = never> {
     landed: (flight: Flight): void => {
       this.#inFlight--
       this.#flights.delete(flight)
-      if (this.#inFlight === 0) this.#onIdle?.()
+      if (this.#inFlight === 0 && this.#idling.length > 0) {
+        const idling = this.#idling
+        this.#idling = []
+        for (const resume of idling) resume()
+      }
       if (!flight.replying) return
       this.#unread--
       if (this.#unread >= this.#options.limits.answersUnread) return

@@ -81,7 +81,7 @@ const piecesOf = (
   dice: Dice,
   faults: Faults
 ): Pull.Pull<readonly [Uint8Array], HttpClientError.HttpClientError> => {
-  let rest = body instanceof EventStream ? undefined : encoder.encode(body ?? "")
+  let rest: Uint8Array | undefined = body instanceof EventStream ? undefined : encoder.encode(body ?? "")
   const more: Effect.Effect<Option.Option<Uint8Array>> = Effect.suspend(() => {
     if (rest !== undefined && rest.length > 0) return Effect.succeedSome(rest)
     if (!(body instanceof EventStream)) return Effect.succeedNone

@@ -1,7 +1,6 @@
 /**
- * Runs a program in one go, in virtual time: whenever nothing is left to do, the clock jumps to the next sleeper. Nothing
- * of the platform's own timing plays a part, so the same program takes the same course every time, and hours of it take
- * milliseconds.
+ * Runs a program in virtual time: whenever nothing is left to do, the clock jumps to the next sleeper. How fast the machine
+ * is plays no part, so the same program takes the same course every time, and hours of it take milliseconds.
  */
 import { Cause, Clock, Context, Duration, Effect, Exit, Metric, Scheduler } from "effect"
 
@@ -95,35 +94,46 @@ class Census implements Metric.FiberRuntimeMetricsService {
   }
 }
 
-/** Runs a program that waits for nothing but other fibers and the clock. */
-export const run = <A, E>(program: Effect.Effect<A, E>, options: Options = {}): Run<A, E> => {
-  const maximum = Duration.toMillis(Duration.fromInputUnsafe(options.maximum ?? Duration.hours(24)))
-  const clock = new VirtualClock()
-  const census = new Census()
-  const tasks: Array<() => void> = []
-  const scheduler = new Scheduler.MixedScheduler("async", (task) => {
-    tasks.push(task)
-    return () => {
-      const index = tasks.indexOf(task)
-      if (index !== -1) tasks.splice(index, 1)
+/** Turns of the platform's event loop without anything new, after which a program that has no sleepers is stuck. */
+const patience = 100
+
+/**
+ * Runs a program that waits for nothing but other fibers, the clock, and what a promise brings at once: before every jump
+ * of the clock the platform gets a turn. Code that is imported on first use has to be there already.
+ */
+export const run = <A, E>(program: Effect.Effect<A, E>, options: Options = {}): Effect.Effect<Run<A, E>> =>
+  Effect.gen(function* () {
+    const maximum = Duration.toMillis(Duration.fromInputUnsafe(options.maximum ?? Duration.hours(24)))
+    const clock = new VirtualClock()
+    const census = new Census()
+    const tasks = new Set<() => void>()
+    const scheduler = new Scheduler.MixedScheduler("async", (task) => {
+      tasks.add(task)
+      return () => tasks.delete(task)
+    })
+    const context = Context.make(Clock.Clock, clock).pipe(
+      Context.add(Scheduler.Scheduler, scheduler),
+      Context.add(Metric.FiberRuntimeMetrics, census)
+    )
+    const fiber = Effect.runForkWith(context)(program)
+    for (let idle = 0; idle < patience;) {
+      for (const task of tasks) {
+        tasks.delete(task)
+        task()
+      }
+      if (fiber.pollUnsafe() !== undefined) break
+      yield* Effect.yieldNow
+      if (tasks.size > 0) idle = 0
+      else if (clock.sleepers === 0) idle++
+      else if (clock.next > maximum) break
+      else clock.wakeNext()
+    }
+    const exit = fiber.pollUnsafe()
+    return {
+      exit,
+      took: clock.currentTimeMillisUnsafe(),
+      fibers: census.alive - (exit === undefined ? 1 : 0),
+      sleepers: clock.sleepers,
+      defects: census.defects
     }
   })
-  const context = Context.make(Clock.Clock, clock).pipe(
-    Context.add(Scheduler.Scheduler, scheduler),
-    Context.add(Metric.FiberRuntimeMetrics, census)
-  )
-  const fiber = Effect.runForkWith(context)(program)
-  while (true) {
-    for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) task()
-    if (fiber.pollUnsafe() !== undefined || clock.next > maximum) break
-    clock.wakeNext()
-  }
-  const exit = fiber.pollUnsafe()
-  return {
-    exit,
-    took: clock.currentTimeMillisUnsafe(),
-    fibers: census.alive - (exit === undefined ? 1 : 0),
-    sleepers: clock.sleepers,
-    defects: census.defects
-  }
-}

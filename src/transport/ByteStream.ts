@@ -17,7 +17,11 @@ export const readMessages = Effect.fnUntraced(function* <E>(
   const decoder = NewlineFraming.makeDecoder(options)
   const readChunks = Effect.fnUntraced(function* (chunks: ReadonlyArray<Uint8Array>) {
     for (const chunk of chunks) {
-      for (const message of decoder.push(chunk)) yield* onMessage(message)
+      for (const message of decoder.push(chunk)) {
+        const handling = onMessage(message)
+        // Nearly always there is nothing to wait for before the next one.
+        if (handling !== Effect.void) yield* handling
+      }
     }
   })
   yield* bytes.pipe(

@@ -66,7 +66,8 @@ export class OutputQueue {
     }
     if (this.#ended) return Cause.done()
     this.#ready.closeUnsafe()
-    return Effect.flatMap(this.#ready.await, () => this.#take())
+    // What is said in the same moment goes out in the same write, which is the costly part.
+    return Effect.flatMap(Effect.andThen(this.#ready.await, Effect.yieldNow), () => this.#take())
   }
 
   #encode(texts: NonEmpty<string>): NonEmpty<Uint8Array> {

@@ -4,7 +4,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { McpClient, McpServer, StreamableHttp, Tool } from "../../src/index.ts"
+import { McpClient, McpServer, Prompt, PromptMessage, Resource, StreamableHttp, Tool } from "../../src/index.ts"
 
 interface Sent {
   readonly method: string
@@ -18,7 +18,14 @@ const tools = Array.from({ length: 5 }, (_, index) =>
     () => Effect.succeed("done")
   )
 )
-const server = McpServer.make({ name: "recorded", version: "1.0.0", tools, pageSize: 2 })
+const server = McpServer.make({
+  name: "recorded",
+  version: "1.0.0",
+  tools,
+  resources: [Resource.make("file:///a", { name: "a", changes: Stream.never }, Effect.succeed("a"))],
+  prompts: [Prompt.make("über", {}, () => Effect.succeed([PromptMessage.user("hello")]))],
+  pageSize: 2
+})
 
 const record = <A, E>(
   revision: string,
@@ -89,6 +96,35 @@ describe("a legacy client over HTTP", () => {
 })
 
 describe("a modern client over HTTP", () => {
+  it.live("[BUG-138][HDR-01][HDR-02] says in headers what every request is about, in ASCII", () =>
+    Effect.gen(function* () {
+      const sent = posts(
+        yield* record("2026-07-28", (client) =>
+          Effect.gen(function* () {
+            yield* client.callTool("tool-1", {})
+            yield* Effect.ignore(client.readResource("file:///é"))
+            yield* client.getPrompt("über")
+            yield* Effect.scoped(client.subscribe({ resourceSubscriptions: ["file:///a"] }))
+          })
+        )
+      )
+      const encoded = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`
+      const names: { [method: string]: string | null } = {}
+      for (const request of sent) {
+        const method = methodOf(request)
+        expect(request.headers.get("mcp-method")).toBe(method)
+        names[method ?? ""] = request.headers.get("mcp-name")
+      }
+      expect(names).toMatchObject({
+        "server/discover": null,
+        "tools/call": "tool-1",
+        "resources/read": encoded("file:///é"),
+        "prompts/get": encoded("über"),
+        "subscriptions/listen": null
+      })
+    })
+  )
+
   it.live("[SAMP-02][ELIC-02][ROOT-02] declares what it can be asked in every request", () =>
     Effect.gen(function* () {
       const sent = posts(yield* record("2026-07-28", (client) => client.callTool("tool-1", {})))

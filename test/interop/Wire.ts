@@ -54,8 +54,8 @@ export const negotiated = (wire: Wire): string | undefined => {
   const asked = messagesOf(wire, "client")
   const answers = messagesOf(wire, "server")
   if (asked.some(({ method }) => method === "notifications/initialized")) {
-    const ids = asked.filter(({ method }) => method === "initialize").map(({ id }) => id)
-    const versions = answers.filter(({ id }) => ids.includes(id)).map(({ result }) => result?.["protocolVersion"])
+    const ids = new Set(asked.filter(({ method }) => method === "initialize").map(({ id }) => id))
+    const versions = answers.filter(({ id }) => ids.has(id)).map(({ result }) => result?.["protocolVersion"])
     return versions.findLast((version) => typeof version === "string")
   }
   const metas = asked.map(({ params }) => params?.["_meta"] as { readonly [key: string]: unknown } | undefined)

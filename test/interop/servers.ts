@@ -208,7 +208,9 @@ export const ofThisPackage = (directory: string): ReadonlyArray<ServerKind> => {
           content: { searched: 1, more: false }
         },
         fail: { name: "read", args: { path: "not-there.md" }, text: "does not exist" },
-        progress: { name: "search", args: { text: "Hello", glob: "hello.md" }, text: "Hello", atLeast: 1 },
+        // The clients of the SDK lose progress that comes in one piece with the answer (modelcontextprotocol/typescript-sdk
+        // issue 2580): the last one, sometimes. There are about a hundred.
+        progress: { name: "search", args: { text: "Nothing of this kind" }, text: "searched", atLeast: 50 },
         cancel: { name: "search", args: { text: "Nothing of this kind" }, reports: true },
         elicit: {
           name: "rename",

@@ -53,13 +53,18 @@ describe("the handshake of 2025-11-25", () => {
     })
   )
 
-  it.effect("[LIFE-08] echoes a version it speaks, and offers its newest of this era against any other", () =>
+  it.effect("[BUG-71][LIFE-08] echoes a version it speaks, and offers its newest of this era against any other", () =>
     Effect.gen(function* () {
       const connect = yield* serve(demo)
-      for (const offered of [legacy, "1999-01-01", "2999-01-01", modern, ""]) {
+      for (const offered of [legacy, "1999-01-01", "2099-01-01", modern, "banana", ""]) {
         const client = yield* connect(unspoken)
         const result = yield* client.result("initialize", initializeParams({}, offered))
         expect(result.protocolVersion).toBe(legacy)
+      }
+      for (const offered of ["2024-11-05", "2025-03-26", "2025-06-18"]) {
+        const client = yield* connect({ ...unspoken, judged: false })
+        const result = yield* client.result("initialize", initializeParams({}, offered))
+        expect(result.protocolVersion).toBe(offered)
       }
     })
   )

@@ -57,7 +57,8 @@ const route: HttpHost = {
     )
 }
 
-const web: HttpHost = {
+/** A fetch handler, without a socket. */
+export const web: HttpHost = {
   name: "toWebHandler",
   start: (server, options) =>
     Effect.gen(function* () {

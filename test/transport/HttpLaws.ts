@@ -23,6 +23,7 @@ const makeEndpoint = (arrivals: Queue.Enqueue<Connection>): Endpoint<never> => (
   modern: [],
   legacy: [revision],
   closing: Effect.void,
+  closingWithin: 0,
   answer: () => ({ cancel: () => {}, landing: Effect.void }),
   open: (outlet) =>
     Effect.acquireRelease(

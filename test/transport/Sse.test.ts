@@ -16,7 +16,7 @@ describe("Sse.Parser", () => {
     ["CRLF", "event: endpoint\r\ndata: a\r\ndata: b\r\n\r\n"],
     ["CR", "event: endpoint\rdata: a\rdata: b\r\r"],
     ["mixed", "event: endpoint\r\ndata: a\rdata: b\n\r"]
-  ])("ends a line with %s (BUG-62)", (_name, text) => {
+  ])("ends a line with %s [BUG-62]", (_name, text) => {
     const expected = [{ id: undefined, event: "endpoint", data: "a\nb" }]
     expect(parse(text)).toEqual(expected)
     expect(parse(...text)).toEqual(expected)
@@ -27,11 +27,11 @@ describe("Sse.Parser", () => {
     expect(data("data: a\r", "\r")).toEqual(["a"])
   })
 
-  it("leaves other line separators in the text (BUG-6)", () => {
+  it("leaves other line separators in the text [BUG-6]", () => {
     expect(data("data: a\u2028b\u2029c\u0085d\u000be\u000cf\n\n")).toEqual(["a\u2028b\u2029c\u0085d\u000be\u000cf"])
   })
 
-  it("keeps what comes after the last line end of a piece (BUG-64)", () => {
+  it("keeps what comes after the last line end of a piece [BUG-64]", () => {
     const payload = "x".repeat(64 * 1024)
     const text = `data: ${payload}\n\n`
     const pieces = Array.from({ length: Math.ceil(text.length / 7) }, (_, index) =>

@@ -13,6 +13,7 @@ import {
   Stdio as EffectStdio,
   Stream
 } from "effect"
+import { TestClock } from "effect/testing"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -193,7 +194,7 @@ describe("Stdio.layerServer over any Stdio", () => {
                 return Effect.void
               })
           },
-          { flushTimeout: 0 }
+          { flushTimeout: "1 second" }
         ).pipe(Scope.provide(scope))
         const sent = yield* Deferred.make<void>()
         yield* transport
@@ -204,7 +205,9 @@ describe("Stdio.layerServer over any Stdio", () => {
           )
           .pipe(Effect.forkChild)
         yield* Deferred.await(sent)
-        yield* Scope.close(scope, Exit.void)
+        const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+        if (stuck) yield* TestClock.adjust("1 second")
+        yield* Fiber.join(closing)
         expect(written).toBe(stuck ? "" : ping(1))
       }
     })

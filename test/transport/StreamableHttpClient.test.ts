@@ -30,7 +30,7 @@ describe.each([
   ["fetch", FetchHttpClient.layer],
   ["node:http", NodeHttpClient.layerNodeHttp]
 ] as const)("over %s", (_name, client) => {
-  it.live("posts every message by itself and takes JSON [HTTP-06] [HTTP-07] [HTTP-12] (BUG-35, BUG-44)", () =>
+  it.live("posts every message by itself and takes JSON [HTTP-06] [HTTP-07] [HTTP-12] [BUG-35][BUG-44]", () =>
     Effect.gen(function* () {
       const { connection, received, server } = yield* start({ client })
       const sending = yield* send(connection, modern("a", "tools/list"))
@@ -48,7 +48,7 @@ describe.each([
     })
   )
 
-  it.live("takes events, in order, up to the answer [HTTP-12] (BUG-62, BUG-64)", () =>
+  it.live("takes events, in order, up to the answer [HTTP-12] [BUG-62][BUG-64]", () =>
     Effect.gen(function* () {
       const { connection, received, server } = yield* start({ client })
       const sending = yield* send(connection, modern(1, "tools/call", { name: "t" }))
@@ -68,7 +68,7 @@ describe.each([
     })
   )
 
-  it.live("closes the exchange when it is interrupted [CANC-06] (BUG-80)", () =>
+  it.live("closes the exchange when it is interrupted [CANC-06] [BUG-80]", () =>
     Effect.gen(function* () {
       const { connection, server } = yield* start({ client })
       const waiting = yield* send(connection, modern(1, "tools/call"))
@@ -85,7 +85,7 @@ describe.each([
     })
   )
 
-  it.live("follows a redirect to the same origin with everything in it (BUG-51)", () =>
+  it.live("follows a redirect to the same origin with everything in it [BUG-51]", () =>
     Effect.gen(function* () {
       const { connection, received, server } = yield* start({ client, headers: { Authorization: "Bearer x" } })
       const sending = yield* send(connection, modern(1, "tools/list"))
@@ -103,7 +103,7 @@ describe.each([
     })
   )
 
-  it.live("does not follow a redirect to another origin (BUG-51)", () =>
+  it.live("does not follow a redirect to another origin [BUG-51]", () =>
     Effect.gen(function* () {
       const { connection, server } = yield* start({ client, headers: { Authorization: "Bearer x" } })
       const other = yield* ScriptedHttpServer.make

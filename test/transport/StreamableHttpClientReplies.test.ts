@@ -26,7 +26,7 @@ describe("replies that are no answer", () => {
     ["a batch", 200, { "content-type": "application/json" }, "[]", "application/json"],
     ["an error page", 502, { "content-type": "text/html" }, "<h1>Bad   Gateway</h1>", "<h1>Bad Gateway</h1>"],
     ["an error of some API", 500, { "content-type": "application/json" }, '{"error":"boom"}', "boom"]
-  ] as const)("fail at once: %s (BUG-37)", ([_name, status, headers, body, words]) =>
+  ] as const)("fail at once: %s [BUG-37]", ([_name, status, headers, body, words]) =>
     Effect.gen(function* () {
       const { connection, received, server } = yield* start()
       const sending = yield* send(connection, modern(1, "tools/list"))

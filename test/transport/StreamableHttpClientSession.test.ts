@@ -22,7 +22,7 @@ import {
 } from "./HttpClientHarness.ts"
 
 describe("sessions", () => {
-  it.live("send their headers exactly once [HTTP-29] [HTTP-34] (BUG-49)", () =>
+  it.live("send their headers exactly once [HTTP-29] [HTTP-34] [BUG-49]", () =>
     Effect.gen(function* () {
       const options = { headers: { "MCP-Protocol-Version": "1999-01-01", "Mcp-Session-Id": "mine" } }
       const { close, connection, get, notification, post, server } = yield* startSession(options, "2025-06-18")
@@ -76,7 +76,7 @@ describe("sessions", () => {
     })
   )
 
-  it.live("post notifications, answers and cancellations; any 2xx will do [HTTP-06] (BUG-46)", () =>
+  it.live("post notifications, answers and cancellations; any 2xx will do [HTTP-06] [BUG-46]", () =>
     Effect.gen(function* () {
       const { connection, server } = yield* startQuietSession()
       const replies = [
@@ -95,7 +95,7 @@ describe("sessions", () => {
     })
   )
 
-  it.live("do not wait for the end of what a notification gets back (BUG-46)", () =>
+  it.live("do not wait for the end of what a notification gets back [BUG-46]", () =>
     Effect.gen(function* () {
       const { connection, server } = yield* startQuietSession()
       const sending = yield* send(connection, listChanged)
@@ -121,7 +121,7 @@ describe("sessions", () => {
     })
   )
 
-  it.live("are lost with a 404, for every later message too [HTTP-31] [HTTP-32] (BUG-30)", () =>
+  it.live("are lost with a 404, for every later message too [HTTP-31] [HTTP-32] [BUG-30]", () =>
     Effect.gen(function* () {
       const { close, connection, received, server } = yield* startQuietSession()
       const sending = yield* send(connection, JsonRpc.request(1, "tools/list"))
@@ -156,7 +156,7 @@ describe("sessions", () => {
 })
 
 describe("the listening stream", () => {
-  it.live("brings what the server says by itself, while other things go on [HTTP-22] (BUG-34)", () =>
+  it.live("brings what the server says by itself, while other things go on [HTTP-22] [BUG-34]", () =>
     Effect.gen(function* () {
       // The handshake is over although nobody has replied to the GET.
       const { connection, get, received, server } = yield* startSession()
@@ -174,7 +174,7 @@ describe("the listening stream", () => {
     })
   )
 
-  it.effect.each([405, 404, 406, 400])("is not asked for again after status %i (BUG-57)", (status) =>
+  it.effect.each([405, 404, 406, 400])("is not asked for again after status %i [BUG-57]", (status) =>
     Effect.gen(function* () {
       const { connection, get, received, server } = yield* startSession({ reconnect: undefined })
       yield* get.reply(status)
@@ -186,7 +186,7 @@ describe("the listening stream", () => {
     }).pipe(Effect.provide(Logger.layer([])))
   )
 
-  it.live("comes back after a cut, with the last event id where there is one [HTTP-27] (BUG-61)", () =>
+  it.live("comes back after a cut, with the last event id where there is one [HTTP-27] [BUG-61]", () =>
     Effect.gen(function* () {
       const { get, received, server } = yield* startSession()
       yield* get.openStream()
@@ -221,7 +221,7 @@ describe("the listening stream", () => {
     })
   )
 
-  it.effect("is asked for more and more rarely, then no more, when nothing comes (BUG-38)", () =>
+  it.effect("is asked for more and more rarely, then no more, when nothing comes [BUG-38]", () =>
     Effect.gen(function* () {
       const { get, server } = yield* startSession({
         reconnect: { initial: "1 second", max: "30 seconds", attempts: 4 }

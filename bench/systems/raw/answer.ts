@@ -19,7 +19,7 @@ const object = (properties: object) => ({ type: "object", properties, required: 
 const tools = [
   { name: "echo", description: descriptions.echo, inputSchema: object({ text }) },
   { name: "progress", description: descriptions.progress, inputSchema: object({ text, times: { type: "number" } }) },
-  ...fillers.map((filler) => ({ ...filler, inputSchema: object({ text }) }))
+  ...fillers.map(({ description, name }) => ({ name, description, inputSchema: object({ text }) }))
 ]
 
 const answerTo = ({ method, params }: Message, notify: (notification: object) => void): object => {

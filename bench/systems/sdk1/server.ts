@@ -13,7 +13,8 @@ export const makeServer = (): McpServer => {
     { description: descriptions.progress, inputSchema: { text: z.string(), times: z.number() } },
     async ({ text, times }, extra) => {
       const progressToken = extra._meta?.progressToken
-      for (let progress = 1; progress <= times && progressToken !== undefined; progress++) {
+      for (let progress = 1; progress <= times; progress++) {
+        if (progressToken === undefined) break
         await extra.sendNotification({
           method: "notifications/progress",
           params: { progressToken, progress, total: times }

@@ -16,7 +16,8 @@ export const makeServer = (): McpServer => {
     { description: descriptions.progress, inputSchema: textAndTimes },
     async ({ text, times }, { mcpReq }) => {
       const progressToken = mcpReq._meta?.progressToken
-      for (let progress = 1; progress <= times && progressToken !== undefined; progress++) {
+      for (let progress = 1; progress <= times; progress++) {
+        if (progressToken === undefined) break
         await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: times } })
       }
       return { content: [{ type: "text", text }] }

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
  */
-import { type Cause, Deferred, Effect, Queue, type Scope, Stream } from "effect"
+import { type Cause, Effect, Queue, type Scope, Stream } from "effect"
 import { CallContext } from "../../definition/CallContext.ts"
 import type { McpError } from "../../protocol/McpError.ts"
 import {
@@ -31,7 +31,7 @@ export const listen =
       const changes = Stream.mergeAll(streams, { concurrency: "unbounded" })
       yield* Effect.raceFirst(
         Stream.runForEach(changes, ({ method, params }) => call.notify(method, { ...params, _meta })),
-        Deferred.await(runtime.closing)
+        runtime.closing
       )
       return { _meta }
     })

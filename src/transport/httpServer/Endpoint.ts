@@ -1,7 +1,7 @@
 /**
  * What an HTTP transport hands messages to: the half of a server that knows what they mean.
  */
-import type { Effect, Scope } from "effect"
+import type { Duration, Effect, Scope } from "effect"
 import type * as JsonRpc from "../../protocol/JsonRpc.ts"
 import type { Outlet } from "../Transport.ts"
 
@@ -33,6 +33,8 @@ export interface Endpoint<out R> {
   readonly answer: (request: JsonRpc.Request, outlet: Outlet, onLanded: () => void) => Cancellable
   /** Tells streams that only wait for changes to end, in the way that their revision asks. */
   readonly closing: Effect.Effect<void>
+  /** How long closing waits for handlers that can't be interrupted. */
+  readonly closingWithin: Duration.Input
   /**
    * Opens a client of a new session, whose unrelated messages go to `outlet`. Lives as long as the scope. `sharedIds`
    * says whether requests in flight may share an id because each has its own outlet.

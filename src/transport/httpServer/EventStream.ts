@@ -29,6 +29,11 @@ export class EventStream {
     return Effect.asVoid(Queue.offer(this.#queue, text))
   }
 
+  /** Writes text that nobody misses, unless the client is slow: it has enough to read then. */
+  writeIfRead(text: string): void {
+    if (this.#open) Queue.offerUnsafe(this.#queue, text)
+  }
+
   /** Ends the response, after what was written. */
   end(): void {
     if (!this.#open) return

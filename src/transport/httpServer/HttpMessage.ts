@@ -15,7 +15,7 @@ export interface Headers {
 export interface HttpRequest {
   /** In capitals. */
   readonly method: string
-  /** Path and query, as the client sent them, or the whole URL. Only HTTP+SSE has a use for it. */
+  /** Path and query, as the client sent them, or the whole URL. Without it only the endpoint itself is served. */
   readonly url?: string | undefined
   readonly headers: Headers
   /** Reads the body; fails with `LimitExceeded` as soon as it has more than so many bytes, without reading the rest. */

@@ -140,7 +140,10 @@ export class HttpSessions {
   /** Ends all sessions. */
   get closeAll(): Effect.Effect<void> {
     return Effect.suspend(() =>
-      Effect.forEach([...this.#sessions.values()], (session) => this.close(session), { discard: true })
+      Effect.forEach([...this.#sessions.values()], (session) => this.close(session), {
+        concurrency: "unbounded",
+        discard: true
+      })
     )
   }
 

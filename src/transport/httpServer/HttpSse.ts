@@ -58,7 +58,8 @@ const unknownSession = Refusal.response(
   Refusal.invalidRequest("There is no such session; open an event stream to get one")
 )
 
-const pathOf = (url: string): string => {
+/** The path of a URL or of its end, without a last slash. */
+export const pathOf = (url: string): string => {
   const [path = ""] = url.replace(/^[a-z]+:\/\/[^/]*/i, "").split("?", 1)
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
 }
@@ -124,7 +125,10 @@ export class HttpSse {
   /** Ends all sessions. */
   get closeAll(): Effect.Effect<void> {
     return Effect.suspend(() =>
-      Effect.forEach([...this.#sessions.values()], (session) => this.#close(session), { discard: true })
+      Effect.forEach([...this.#sessions.values()], (session) => this.#close(session), {
+        concurrency: "unbounded",
+        discard: true
+      })
     )
   }
 

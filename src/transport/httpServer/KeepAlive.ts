@@ -42,14 +42,11 @@ export class KeepAlive {
 
   get #beat(): Effect.Effect<void> {
     const comment = Sse.comment("keep-alive")
-    const write = Effect.suspend(() => {
-      const open: Array<EventStream> = []
+    const write = Effect.sync(() => {
       for (const stream of this.#streams) {
-        if (stream.isOpen) open.push(stream)
+        if (stream.isOpen) stream.writeIfRead(comment)
         else this.#streams.delete(stream)
       }
-      // A client that does not read must not keep the others waiting.
-      return Effect.forEach(open, (stream) => Effect.forkChild(stream.write(comment)), { discard: true })
     })
     return Effect.whileLoop({
       while: () => this.#streams.size > 0,

@@ -18,6 +18,7 @@ import type { HttpRequest, HttpResponse } from "./HttpMessage.ts"
 import * as Sse from "./HttpSse.ts"
 import { type HttpSession, HttpSessions, type Options as SessionOptions } from "./HttpSessions.ts"
 import { KeepAlive } from "./KeepAlive.ts"
+import { Readiness } from "./Readiness.ts"
 import * as Refusal from "./Refusal.ts"
 import { type BodyLimits, withMessage } from "./RequestBody.ts"
 import { parseEventId } from "./SessionStream.ts"
@@ -34,6 +35,16 @@ export interface Options extends Guard.Options, SessionOptions {
   readonly keepAlive?: Duration.Input | undefined
   /** How long requests under way may take to end at shutdown, before they are interrupted. Default 5 seconds. */
   readonly gracePeriod?: Duration.Input | undefined
+  /**
+   * Where a GET is answered with 200 while the server takes requests, and with 503 from the moment it begins to shut down;
+   * such as `/ready`. Whoever asks needs no allowed host. Default: nowhere.
+   */
+  readonly readyPath?: `/${string}` | undefined
+  /**
+   * How long the server goes on taking requests after it has said that it is not ready, so that whoever balances load has
+   * time to look elsewhere. Default: not at all.
+   */
+  readonly drainDelay?: Duration.Input | undefined
   /** How long clients are told to wait before they reconnect to a stream (2025-11-25). Default 1 second. */
   readonly retry?: Duration.Input | undefined
   /**
@@ -49,11 +60,15 @@ export interface StreamableHttpServer {
   readonly handle: (request: HttpRequest) => Effect.Effect<HttpResponse>
   /** The paths that it answers to beside that of the endpoint. */
   readonly paths: ReadonlyArray<`/${string}`>
+  /** Whether it has not begun to shut down. */
+  readonly isReady: boolean
+  /** What closing the scope does, for whoever has to do it earlier. Done once, however often it is run. */
+  readonly close: Effect.Effect<void>
 }
 
 /**
- * Makes a server for an endpoint. Closing the scope refuses new requests, gives those under way a grace period, and ends
- * all sessions and streams.
+ * Makes a server for an endpoint. Closing the scope makes it unready, refuses new requests, gives those under way a grace
+ * period, and ends all sessions and streams.
  */
 export const make = <R>(
   endpoint: Endpoint<R>,
@@ -73,17 +88,26 @@ export const make = <R>(
       return fiber
     }
     const server = new Server(endpoint, options, yield* Clock.Clock, store, context, fork)
-    yield* Effect.addFinalizer(() => server.close(fibers))
-    return server
+    const close = yield* Effect.cached(server.shutDown(fibers))
+    yield* Effect.addFinalizer(() => close)
+    return {
+      handle: server.handle,
+      paths: server.paths,
+      get isReady() {
+        return server.readiness.isReady
+      },
+      close
+    }
   })
 
 const modernFrom = "2026-07-28"
 
 type Fork<R> = <A>(effect: Effect.Effect<A, never, R>) => Fiber.Fiber<A>
 
-class Server<R> implements StreamableHttpServer {
+class Server<R> {
   readonly #endpoint: Endpoint<R>
   readonly paths: ReadonlyArray<`/${string}`>
+  readonly readiness: Readiness
   readonly #guard: Guard.Guard
   readonly #sse: Sse.HttpSse | undefined
   readonly #sessions: HttpSessions
@@ -92,6 +116,7 @@ class Server<R> implements StreamableHttpServer {
   readonly #fork: Fork<R>
   readonly #bodyLimits: BodyLimits
   readonly #gracePeriod: Duration.Input
+  readonly #drainDelay: Duration.Input | undefined
   readonly #working = new Set<Cancellable>()
   #unsettled = 0
   #onSettled: (() => void) | undefined
@@ -122,6 +147,8 @@ class Server<R> implements StreamableHttpServer {
     const deadlines = new Deadlines(clock, fork)
     this.#keepAlive = keepAlive
     this.#gracePeriod = options.gracePeriod ?? Duration.seconds(5)
+    this.readiness = new Readiness(options.readyPath)
+    this.#drainDelay = options.drainDelay
     this.#host = {
       fork,
       begun: () => {
@@ -138,7 +165,7 @@ class Server<R> implements StreamableHttpServer {
       unschedule: (deadline) => deadlines.remove(deadline)
     }
     const paths = options.sse && endpoint.legacy.length > 0 ? Sse.pathsOf(options.sse) : undefined
-    this.paths = paths === undefined ? [] : [paths.path, paths.messagesPath]
+    this.paths = [paths?.path, paths?.messagesPath, options.readyPath].filter((path) => path !== undefined)
     this.#sse =
       paths &&
       new Sse.HttpSse({
@@ -152,6 +179,8 @@ class Server<R> implements StreamableHttpServer {
   }
 
   readonly handle = (request: HttpRequest): Effect.Effect<HttpResponse> => {
+    const asked = this.readiness.answer(request)
+    if (asked !== undefined) return Effect.succeed(asked)
     const { headers } = request
     const cors = this.#guard.corsHeaders(headers)
     const refused = this.#guard.refuse(headers)
@@ -166,16 +195,20 @@ class Server<R> implements StreamableHttpServer {
     return Effect.map(response, (plain) => ({ ...plain, headers: { ...plain.headers, ...cors } }))
   }
 
-  /** Interrupts what is running, ends all sessions and streams. */
-  close(fibers: ReadonlySet<Fiber.Fiber<unknown, unknown>>): Effect.Effect<void> {
+  /** Lets what is running end for a while, interrupts it then, and ends all sessions and streams. */
+  shutDown(fibers: ReadonlySet<Fiber.Fiber<unknown, unknown>>): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
+      this.readiness.isReady = false
+      if (this.#drainDelay !== undefined) yield* Effect.sleep(this.#drainDelay)
       this.#closing = true
       yield* this.#endpoint.closing
       yield* Effect.timeoutOption(this.#allSettled, this.#gracePeriod)
       yield* this.#sessions.closeAll
       if (this.#sse !== undefined) yield* this.#sse.closeAll
-      for (const work of this.#working) work.cancel()
-      yield* Effect.forEach([...this.#working], (work) => work.landing, { discard: true })
+      const working = [...this.#working]
+      for (const work of working) work.cancel()
+      const landing = Effect.forEach(working, (work) => work.landing, { concurrency: "unbounded", discard: true })
+      yield* Effect.timeoutOption(landing, this.#endpoint.closingWithin)
       yield* Fiber.interruptAll([...fibers])
       this.#keepAlive.end()
     })

@@ -28,6 +28,9 @@ const withReason = <A>(effect: Effect.Effect<A, McpError>) =>
 
 const collect = <A>(stream: Stream.Stream<A, McpError>) => withReason(Stream.runCollect(stream))
 
+const run = <A>(effect: Effect.Effect<A, Error>, signal?: AbortSignal): Promise<A> =>
+  Effect.runPromise(effect, signal === undefined ? undefined : { signal })
+
 export const mcpEffect: ClientKind = {
   name: "mcp-effect",
   transports: ["stdio", "http", "sse"],
@@ -37,8 +40,6 @@ export const mcpEffect: ClientKind = {
   answers: ["elicit", "sample", "roots"],
   connect: async (target, revision, { onLog }) => {
     const scope = Scope.makeUnsafe()
-    const run = <A>(effect: Effect.Effect<A, Error>, signal?: AbortSignal): Promise<A> =>
-      Effect.runPromise(effect, signal === undefined ? undefined : { signal })
     const close = () => run(Scope.close(scope, Exit.void))
     const making = Effect.gen(function* () {
       const transport = yield* Layer.buildWithScope(layerOf(target), scope)

@@ -112,16 +112,15 @@ const tools = Effect.gen(function* () {
     Effect.gen(function* () {
       const { requestMetadata } = yield* McpSchema.McpRequestContext
       const progressToken = requestMetadata?.progressToken as string | number | undefined
-      for (let progress = 1; progress <= count && progressToken !== undefined; progress++) {
+      if (progressToken === undefined) return text("done")
+      for (let progress = 1; progress <= count; progress++) {
         yield* notifications["notifications/progress"]({ progressToken, progress, total: count })
       }
-      yield* Effect.sleep("10 millis")
       return text("done")
     }).pipe(Effect.orDie)
   )
   yield* tool("shout", Nothing, () =>
     notifications["notifications/message"]({ level: "info", logger: "shout", data: "Hey" }).pipe(
-      Effect.andThen(Effect.sleep("10 millis")),
       Effect.as(text("shouted")),
       Effect.orDie
     )

@@ -5,10 +5,10 @@
  *     node fastmcp.ts http     Streamable HTTP at /mcp, HTTP+SSE at /sse
  */
 import * as Net from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import { FastMCP, UserError } from "fastmcp"
 import { z } from "zod"
 import {
-  aMoment,
   announce,
   daysFrom,
   failure,
@@ -51,7 +51,6 @@ server.addTool({
   parameters: z.object({ count: z.number() }),
   execute: async ({ count }, { reportProgress }) => {
     for (let progress = 1; progress <= count; progress++) await reportProgress({ progress, total: count })
-    await aMoment()
     return "done"
   }
 })
@@ -59,7 +58,6 @@ server.addTool({
   name: "shout",
   execute: async (_args, { log }) => {
     log.info("Hey")
-    await aMoment()
     return "shouted"
   }
 })
@@ -96,7 +94,7 @@ server.addTool({
 
 /** The session of a call: tools are not given it, and it is listed some time after it has begun. */
 const sessionOf = async (sessionId: string | undefined) => {
-  for (let attempts = 0; attempts < 200 && server.sessions.length === 0; attempts++) await aMoment()
+  for (let attempts = 0; attempts < 200 && server.sessions.length === 0; attempts++) await sleep(10)
   return server.sessions.find((one) => one.sessionId === sessionId) ?? server.sessions[0]
 }
 

@@ -67,9 +67,6 @@ export const wait = (signal: AbortSignal): Promise<void> =>
     })
   })
 
-/** Waits for a moment, so that what was reported is not swallowed by the answer that comes right after it. */
-export const aMoment = () => new Promise<void>((resolve) => setTimeout(resolve, 10))
-
 /** Which transport to serve: the argument of the program. */
 export const transport = process.argv[2] === "http" ? "http" : "stdio"
 

@@ -14,7 +14,6 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
 import { z } from "zod"
 import {
-  aMoment,
   announce,
   daysFrom,
   failure,
@@ -45,16 +44,15 @@ const makeServer = (): McpServer => {
     { inputSchema: { count: z.number() } },
     async ({ count }, { _meta, sendNotification }) => {
       const progressToken = _meta?.progressToken
-      for (let progress = 1; progress <= count && progressToken !== undefined; progress++) {
+      if (progressToken === undefined) return text("done")
+      for (let progress = 1; progress <= count; progress++) {
         await sendNotification({ method: "notifications/progress", params: { progressToken, progress, total: count } })
       }
-      await aMoment()
       return text("done")
     }
   )
   server.registerTool("shout", {}, async (extra) => {
     await server.sendLoggingMessage({ level: "info", logger: "shout", data: "Hey" }, extra.sessionId)
-    await aMoment()
     return text("shouted")
   })
   server.registerTool("wait", {}, async ({ signal }) => {

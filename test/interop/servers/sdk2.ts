@@ -19,7 +19,6 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { z } from "zod"
 import {
-  aMoment,
   announce,
   daysFrom,
   failure,
@@ -50,15 +49,14 @@ const makeServer = (): McpServer => {
   server.registerTool("fail", {}, async () => ({ ...text(failure), isError: true }))
   server.registerTool("steps", { inputSchema: z.object({ count: z.number() }) }, async ({ count }, { mcpReq }) => {
     const progressToken = mcpReq._meta?.progressToken
-    for (let progress = 1; progress <= count && progressToken !== undefined; progress++) {
+    if (progressToken === undefined) return text("done")
+    for (let progress = 1; progress <= count; progress++) {
       await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: count } })
     }
-    await aMoment()
     return text("done")
   })
   server.registerTool("shout", {}, async ({ mcpReq }) => {
     await mcpReq.log("info", "Hey", "shout")
-    await aMoment()
     return text("shouted")
   })
   server.registerTool("wait", {}, async ({ mcpReq }) => {

@@ -13,7 +13,6 @@ import { StdioTransport } from "@tmcp/transport-stdio"
 import { McpServer } from "tmcp"
 import { z } from "zod"
 import {
-  aMoment,
   announce,
   daysFrom,
   failure,
@@ -48,13 +47,11 @@ server.tool(
   { name: "steps", description: "Reports progress", schema: z.object({ count: z.number() }) },
   async ({ count }) => {
     for (let progress = 1; progress <= count; progress++) server.progress(progress, count)
-    await aMoment()
     return text("done")
   }
 )
 server.tool({ name: "shout", description: "Logs" }, async () => {
   server.log("info", "Hey", "shout")
-  await aMoment()
   return text("shouted")
 })
 server.tool({ name: "wait", description: "Waits" }, async () => {

@@ -84,9 +84,13 @@ const publicFiles = (): ReadonlyMap<string, ReadonlySet<string> | "all"> => {
   return found
 }
 
-/** Names that are exported without a comment above them, and members of exported interfaces that lack one. */
+/**
+ * Names that are exported without a comment above them, and members of exported interfaces that lack one; those of the
+ * messages mean what the specification says.
+ */
 const bareNames = (file: string, names: ReadonlySet<string> | "all"): ReadonlyArray<string> => {
   const lines = readFileSync(file, "utf8").split("\n")
+  const isMessage = relative(source, file).startsWith("protocol")
   const bare: Array<string> = []
   let open: string | undefined
   for (const [index, line] of lines.entries()) {
@@ -98,7 +102,7 @@ const bareNames = (file: string, names: ReadonlySet<string> | "all"): ReadonlyAr
     }
     if (line === "}") open = undefined
     const [, member] = /^ {2}(?:readonly )?([a-z]\w*)\??:/.exec(line) ?? []
-    if (open !== undefined && member !== undefined && !isDocumented) bare.push(`${open}.${member}`)
+    if (open !== undefined && member !== undefined && !isDocumented && !isMessage) bare.push(`${open}.${member}`)
   }
   return bare.map((name) => `${relative(root, file)} ${name}`)
 }

@@ -3,7 +3,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
  */
-import { Effect, Fiber, type Result } from "effect"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Result from "effect/Result"
 import type { Conversation } from "./Conversation.ts"
 
 /** Anything that may be run in a batch. */

@@ -1,7 +1,9 @@
 /**
  * Being told what changes on a server, the same in both eras: its lists, and single resources.
  */
-import { Effect, type Scope, type Stream } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import { McpError } from "../protocol/McpError.ts"
 import type { SubscriptionFilter } from "../protocol/index.ts"
 import type { ServerNotification } from "./Notifications.ts"

@@ -1,7 +1,9 @@
 /**
  * What a client can do, whatever the era of the server it talks to.
  */
-import type { Effect, Scope, Stream } from "effect"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import type * as Tool from "../definition/Tool.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"

@@ -2,7 +2,10 @@
  * Requests to a server, in the canonical model: spelled as the agreed revision does, checked against what the server can
  * do, and read back.
  */
-import { type Duration, Effect, Result, Semaphore } from "effect"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
 import { type Members, type RequestId } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { ClientRequests, LoggingLevel, Meta } from "../protocol/index.ts"
@@ -16,6 +19,7 @@ import type { Settings } from "./Settings.ts"
 
 /** How far a request has come, as the server reports it. */
 export interface Progress {
+  /** How much is done; may be a fraction. */
   readonly progress: number
   /** The value of `progress` at the end, when the server knows it. */
   readonly total?: number | undefined
@@ -185,7 +189,7 @@ export class Conversation {
     return this.#renewing.withPermit(
       Effect.suspend(() => {
         if (this.#agreement !== forgotten) return Effect.void
-        const renewed = Effect.tap(initialize(forgotten.link, this.#settings), settle)
+        const renewed = Effect.tap(initialize(forgotten.link, this.#settings), settle(this.#settings))
         return Effect.flatMap(renewed, (agreement) => {
           this.#agreement = agreement
           const level = this.#logLevel

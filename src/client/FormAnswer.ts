@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { compileValidator } from "../protocol/JsonSchemaValidator.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { without } from "../revision/Rewrite.ts"

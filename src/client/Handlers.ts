@@ -3,7 +3,8 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/client
  */
-import type { Effect, Stream } from "effect"
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
 import type { McpError } from "../protocol/McpError.ts"
 import type {
   ClientCapabilities,

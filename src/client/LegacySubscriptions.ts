@@ -4,7 +4,12 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
-import { type Cause, Effect, Queue, type Scope, Semaphore, Stream } from "effect"
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
 import type { McpError } from "../protocol/McpError.ts"
 import type { SubscriptionFilter } from "../protocol/index.ts"
 import { bufferSize, type Change, changeOf, compare, type Subscribe, toSubscriptionFilter } from "./Changes.ts"

@@ -2,7 +2,10 @@
  * One connection to a server, with the session on it. A client that was cut off while it was finding out the era opens
  * another one.
  */
-import { Deferred, Effect, Exit, Scope } from "effect"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { Revision } from "../revision/Revision.ts"

@@ -4,7 +4,14 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
  */
-import { type Cause, Deferred, Duration, Effect, Queue, Random, Result, Stream } from "effect"
+import type * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
 import type { RequestId } from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import { MetaKey, type SubscriptionFilter } from "../protocol/index.ts"

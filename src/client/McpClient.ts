@@ -3,7 +3,12 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/client
  */
-import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { McpError } from "../protocol/McpError.ts"
 import { newestLegacy } from "../revision/Revisions.ts"
 import type { ClientTransport } from "../transport/Transport.ts"

@@ -4,7 +4,11 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  */
-import { Effect, Fiber, Option, Predicate, Result } from "effect"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import { ErrorCode } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { Revision } from "../revision/Revision.ts"
@@ -22,7 +26,7 @@ type Finding =
 export const negotiate = <R>(
   settings: Settings,
   open: Effect.Effect<Link, McpError, R>
-): Effect.Effect<Agreement, McpError, R> => Effect.tap(agree(settings, open), settle)
+): Effect.Effect<Agreement, McpError, R> => Effect.tap(agree(settings, open), settle(settings))
 
 const agree = <R>(
   settings: Settings,

@@ -1,7 +1,12 @@
 /**
  * What a server tells by itself, handed to whoever listens, in order.
  */
-import { type Cause, Effect, Queue, Result, type Scope, Stream } from "effect"
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import type { ServerNotifications } from "../protocol/Methods.ts"
 import { findNotification, type Revision } from "../revision/Revision.ts"

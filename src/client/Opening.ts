@@ -1,8 +1,10 @@
 /**
  * The first request of a conversation, in either era, and what the server says of itself in its answer.
  */
-import { Effect, Predicate, Result } from "effect"
-import { McpError } from "../protocol/McpError.ts"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import { McpError, Timeout } from "../protocol/McpError.ts"
 import {
   type DiscoverResult,
   type Implementation,
@@ -17,7 +19,9 @@ import type { Settings, Verdict } from "./Settings.ts"
 
 /** A server, as it described itself. Self-asserted: for display and logs, never for decisions (META-17). */
 export interface Server extends Verdict {
+  /** What it calls itself; `undefined` when it did not say (2026-07-28 only). */
   readonly info: Implementation | undefined
+  /** What it offers. Asking for anything else fails with `Unsupported` before it is sent. */
   readonly capabilities: ServerCapabilities
   /** For the model: how to use this server. */
   readonly instructions: string | undefined
@@ -103,8 +107,16 @@ export const initialize = Effect.fnUntraced(function* (
 })
 
 /** Makes an agreement hold; a legacy server is told that the client is ready, before anything else (LIFE-04). */
-export const settle = ({ link, revision }: Agreement): Effect.Effect<void, McpError> =>
-  Effect.suspend(() => {
-    link.revision = revision
-    return revision.era === "legacy" ? link.session.notify("notifications/initialized") : Effect.void
-  })
+export const settle =
+  ({ timeout }: Settings) =>
+  ({ link, revision }: Agreement): Effect.Effect<void, McpError> =>
+    Effect.suspend(() => {
+      link.revision = revision
+      if (revision.era === "modern") return Effect.void
+      const method = "notifications/initialized"
+      // Over HTTP it takes an exchange, which a server may leave hanging.
+      return Effect.timeoutOrElse(link.session.notify(method), {
+        duration: timeout,
+        orElse: () => Effect.fail(new McpError({ reason: new Timeout({ method, after: timeout }) }))
+      })
+    })

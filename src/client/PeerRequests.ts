@@ -2,7 +2,10 @@
  * Answering what a server asks: as requests of its own up to 2025-11-25, inside `input_required` results from 2026-07-28
  * on. Both come here, in the canonical model.
  */
-import { type Context, Effect, Result, Schema } from "effect"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type {

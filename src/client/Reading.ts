@@ -1,7 +1,9 @@
 /**
  * Everything that a client reads from a server: lists, resources, prompts, suggestions, the server's own description.
  */
-import { Effect, Semaphore, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
 import { ErrorCode, type Members } from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import type {

@@ -4,7 +4,8 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  */
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import type { Members } from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import { canonicalJson } from "../session/RequestState.ts"

@@ -4,7 +4,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { Members } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import {

@@ -1,7 +1,7 @@
 /**
  * The options of a client, and what they come to.
  */
-import { Duration } from "effect"
+import * as Duration from "effect/Duration"
 import type { ClientCapabilities, Icon, Implementation } from "../protocol/index.ts"
 import type { Revision } from "../revision/Revision.ts"
 import { revisions as known } from "../revision/Revisions.ts"
@@ -10,6 +10,7 @@ import { capabilitiesOf, type Handlers } from "./Handlers.ts"
 
 /** Which era a server was found to live in, and its revision. `client.server` is one. */
 export interface Verdict {
+  /** `legacy` opens with `initialize`; `modern` has no handshake. */
   readonly era: "legacy" | "modern"
   /** The revision that was spoken, such as `2025-11-25`. */
   readonly revision: string
@@ -38,11 +39,15 @@ export interface CacheOptions {
 export interface Options {
   /** The programmatic name. */
   readonly name: string
+  /** The version of this program. No format is asked for. */
   readonly version: string
   /** A name for people. */
   readonly title?: string | undefined
+  /** What it is, for people. Sent from 2025-11-25 on, as are `websiteUrl` and `icons`. */
   readonly description?: string | undefined
+  /** Where people can read more. */
   readonly websiteUrl?: string | undefined
+  /** Pictures for user interfaces. */
   readonly icons?: ReadonlyArray<Icon> | undefined
   /** What servers may ask of this client. Default: nothing. */
   readonly handlers?: Handlers<unknown> | undefined
@@ -62,6 +67,7 @@ export interface Options {
   readonly timeout?: Duration.Input | undefined
   /** Whether results that a server lets one keep are kept. Default: yes. */
   readonly cache?: boolean | CacheOptions | undefined
+  /** Bounds; what is left out has its default. */
   readonly limits?: Partial<Limits> | undefined
 }
 

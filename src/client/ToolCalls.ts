@@ -3,7 +3,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools
  */
-import { Effect, Predicate, Result } from "effect"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Tool from "../definition/Tool.ts"
 import { ErrorCode, type Members } from "../protocol/JsonRpc.ts"
 import { McpError, ToolFailure } from "../protocol/McpError.ts"

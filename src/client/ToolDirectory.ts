@@ -2,7 +2,8 @@
  * What a client knows of the server's tools from their listing: how to validate results, and which arguments go into
  * HTTP headers.
  */
-import { Effect, Result } from "effect"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as JsonSchemaValidator from "../protocol/JsonSchemaValidator.ts"
 import { McpError } from "../protocol/McpError.ts"
 import * as ParameterHeader from "../protocol/ParameterHeader.ts"

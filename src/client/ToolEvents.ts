@@ -1,7 +1,9 @@
 /**
  * A call of a tool as a stream: how far it has come, what it logs, and its result last.
  */
-import { Effect, Queue, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
 import type { McpError } from "../protocol/McpError.ts"
 import type { LoggingMessageNotificationParams } from "../protocol/index.ts"
 import type { Progress, RequestOptions } from "./Conversation.ts"

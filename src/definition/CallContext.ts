@@ -2,7 +2,8 @@
  * What a handler may know of the call that it answers. The runtime provides it; a handler that uses it says so in its
  * type, so using it outside a call does not compile.
  */
-import { Context, type Effect } from "effect"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
 import type { RequestId } from "../protocol/JsonRpc.ts"
 import type { ClientCapabilities, Implementation, LoggingLevel, RequestMeta } from "../protocol/index.ts"
 import type { McpError } from "../protocol/McpError.ts"
@@ -14,7 +15,9 @@ export type { Principal } from "../transport/Transport.ts"
 
 /** The peer that called, as it described itself. Self-asserted: fit for display, never for decisions (META-17). */
 export interface Caller {
+  /** What it calls itself; `undefined` when it did not say (2026-07-28 only). */
   readonly info: Implementation | undefined
+  /** What it can be asked for, as declared in the handshake or, from 2026-07-28, in this request. */
   readonly capabilities: ClientCapabilities
 }
 
@@ -28,7 +31,9 @@ export class CallContext extends Context.Service<
     readonly requestId: RequestId
     /** The dated revision that the call is spoken in. */
     readonly revision: Revision
+    /** Who called. */
     readonly caller: Caller
+    /** Whom the transport has authenticated; `undefined` when it has authenticated nobody. */
     readonly principal: Principal | undefined
     /** `params._meta` as it came: progress token, trace context (`traceparent`, …), vendor keys. */
     readonly meta: RequestMeta
@@ -49,6 +54,8 @@ export class CallContext extends Context.Service<
 
 /** Results of the steps of a handler that may be run again when its question was answered. */
 export interface StepMemory {
+  /** What a step has given in an earlier round; `undefined` when it has not run. */
   readonly get: (name: string) => { readonly value: unknown } | undefined
+  /** Remembers what a step has given. */
   readonly set: (name: string, value: unknown) => void
 }

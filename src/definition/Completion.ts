@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
  */
-import type { Effect } from "effect"
+import type * as Effect from "effect/Effect"
 import type { McpError } from "../protocol/McpError.ts"
 
 /** What a completer may know besides the text typed so far. */

@@ -4,7 +4,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#json-schema-usage
  */
-import { Effect, Result, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as JsonSchemaValidator from "../protocol/JsonSchemaValidator.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"

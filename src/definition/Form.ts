@@ -4,7 +4,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
  */
-import { Predicate, Result, type Schema } from "effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
 import type { Members } from "../protocol/JsonRpc.ts"
 import * as JsonSchema from "../protocol/JsonSchema.ts"
 

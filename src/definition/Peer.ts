@@ -6,7 +6,9 @@
  * In the newer revisions a question ends the request, and the handler runs again from its start with the answer at
  * hand. Work that must not be done twice goes into `Step.run`. Questions asked concurrently go out together.
  */
-import { Effect, Result, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as JsonCodec from "../protocol/JsonCodec.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { Members } from "../protocol/JsonRpc.ts"

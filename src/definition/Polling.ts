@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { CallContext } from "./CallContext.ts"
 
 /**

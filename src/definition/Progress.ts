@@ -3,11 +3,12 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { CallContext } from "./CallContext.ts"
 
 /** How far a call has come. `progress` must rise with every report; what does not rise is not sent (PROG-02). */
 export interface Report {
+  /** How much is done; may be a fraction. */
   readonly progress: number
   /** The value of `progress` at the end, when it is known. */
   readonly total?: number | undefined

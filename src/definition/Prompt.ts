@@ -3,7 +3,10 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
  */
-import { Effect, Result, Schema, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as JsonSchema from "../protocol/JsonSchema.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type {
@@ -22,13 +25,17 @@ export type Arguments = Schema.Codec<unknown, { readonly [name: string]: string 
 
 /** Options of {@link make}. */
 export interface Options<A extends Schema.Top, C extends Completers = {}> {
+  /** A name for people. Sent from 2025-06-18 on. */
   readonly title?: string | undefined
+  /** What it is for. */
   readonly description?: string | undefined
   /** The arguments; descriptions and titles come from annotations. Default: none. */
   readonly arguments?: A | undefined
   /** Suggestions for the arguments. */
   readonly complete?: (C & Completers) | undefined
+  /** Pictures for user interfaces. Sent from 2025-11-25 on. */
   readonly icons?: ReadonlyArray<Icon> | undefined
+  /** Its `_meta` in lists. */
   readonly meta?: Meta | undefined
 }
 
@@ -36,10 +43,13 @@ export interface Options<A extends Schema.Top, C extends Completers = {}> {
 export interface Handled<out R> {
   /** Its name. */
   readonly key: string
+  /** The prompt as `prompts/list` shows it. */
   readonly description: PromptDescription
   /** Runs the handler on arguments as they came off the wire. */
   readonly get: (args: unknown) => Effect.Effect<GetPromptResult, McpError, R | CallContext | Scope.Scope>
+  /** Suggestions, by argument. */
   readonly complete: { readonly [argument: string]: Completer<R> | undefined }
+  /** The names of all arguments. */
   readonly argumentNames: ReadonlyArray<string>
 }
 

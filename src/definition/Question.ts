@@ -1,7 +1,7 @@
 /**
  * Something that a server asks of the client in the middle of a call: a form, a URL to open, a completion, its roots.
  */
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 import type { Members } from "../protocol/JsonRpc.ts"
 
 /** A question, in the canonical model. */

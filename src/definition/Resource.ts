@@ -3,9 +3,14 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources
  */
-import { Effect, Predicate, Result, Schema, type Scope, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as Base64 from "effect/encoding/Base64"
-import { McpError } from "../protocol/McpError.ts"
+import type { McpError } from "../protocol/McpError.ts"
 import * as UriTemplate from "../protocol/UriTemplate.ts"
 import type {
   Annotations,
@@ -35,11 +40,17 @@ export type ReadError = NotFound | McpError
 interface Details {
   /** The programmatic name. */
   readonly name: string
+  /** A name for people. Sent from 2025-06-18 on. */
   readonly title?: string | undefined
+  /** What it holds, for people and the model. */
   readonly description?: string | undefined
+  /** The type of what is read, where it is always the same. */
   readonly mimeType?: string | undefined
+  /** For whom it is, how important, and when it has changed. */
   readonly annotations?: Annotations | undefined
+  /** Pictures for user interfaces. Sent from 2025-11-25 on. */
   readonly icons?: ReadonlyArray<Icon> | undefined
+  /** Its `_meta` in lists. */
   readonly meta?: Meta | undefined
 }
 
@@ -78,8 +89,11 @@ export interface Fixed<out R> {
   readonly _tag: "Resource"
   /** Its URI. */
   readonly key: string
+  /** The resource as `resources/list` shows it. */
   readonly description: ResourceDescription
+  /** Reads it. */
   readonly read: Effect.Effect<ReadResourceResult, ReadError, R | CallContext | Scope.Scope>
+  /** Starts watching it; `undefined` when it tells of no changes. */
   readonly changes: Watch<R> | undefined
 }
 
@@ -88,17 +102,23 @@ export interface Template<out R> {
   readonly _tag: "ResourceTemplate"
   /** Its URI template. */
   readonly key: string
+  /** The template as `resources/templates/list` shows it. */
   readonly description: TemplateDescription
   /** What to do for a URI of the family; `undefined` when the URI is not of it; a failure when it is malformed. */
   readonly match: (uri: string) => Result.Result<Match<R> | undefined, UriTemplate.MatchFailure>
+  /** Suggestions, by variable. */
   readonly complete: { readonly [variable: string]: Completer<R> | undefined }
+  /** The names of its variables. */
   readonly variables: ReadonlyArray<string>
+  /** Whether its resources tell of changes. */
   readonly subscribable: boolean
 }
 
 /** One resource of a template's family. */
 export interface Match<out R> {
+  /** Reads it. */
   readonly read: Effect.Effect<ReadResourceResult, ReadError, R | CallContext | Scope.Scope>
+  /** Starts watching it; `undefined` when it tells of no changes. */
   readonly changes: Watch<R> | undefined
 }
 

@@ -5,7 +5,9 @@
  * from its start. What it did before the question would be done twice. A step is not: its result travels, sealed,
  * with the question.
  */
-import { Effect, Result, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as JsonCodec from "../protocol/JsonCodec.ts"
 import { CallContext } from "./CallContext.ts"
 

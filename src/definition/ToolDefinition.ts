@@ -1,7 +1,9 @@
 /**
  * What a tool is: a name, and the schemas of what goes in and out.
  */
-import { type Effect, Result, Schema } from "effect"
+import type * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as JsonCodec from "../protocol/JsonCodec.ts"
 import * as JsonSchema from "../protocol/JsonSchema.ts"
@@ -35,9 +37,13 @@ export interface Tool<
   Output extends Schema.Top | undefined,
   Failure extends Schema.Top
 > {
+  /** The name that it is called by. */
   readonly name: Name
+  /** The schema of its arguments. */
   readonly input: Input
+  /** The schema of its structured output; `undefined` when it answers with content. */
   readonly output: Output
+  /** The schema of the failures that it declares; `Schema.Never` when it declares none. */
   readonly failure: Failure
   /** The tool as `tools/list` shows it. */
   readonly description: ToolDescription
@@ -47,8 +53,10 @@ export interface Tool<
   readonly decodeInput: (value: unknown) => Result.Result<Input["Type"], string>
   // Methods, because they are what lets `Tool.Any` stand for every tool.
   encodeInput(value: Input["Type"]): Result.Result<unknown, string>
+  /** Decodes structured output; the failure says what is wrong with it. */
   readonly decodeOutput: (value: unknown) => Result.Result<OutputOf<Output>, string>
   encodeOutput(value: OutputOf<Output>): Result.Result<unknown, string>
+  /** Decodes a declared failure; the failure of this says what is wrong with it. */
   readonly decodeFailure: (value: unknown) => Result.Result<Failure["Type"], string>
   encodeFailure(value: unknown): Result.Result<unknown, string>
   /** For a tool of which JSON Schemas say more than its Effect schemas do. */
@@ -57,7 +65,9 @@ export interface Tool<
 
 /** Checks JSON against the JSON Schemas of a tool. Says what is wrong with it; `undefined` when nothing is. */
 export interface ForeignChecks {
+  /** Checks arguments. */
   readonly input: (value: unknown) => Effect.Effect<string | undefined, McpError>
+  /** Checks structured output. */
   readonly output: (value: unknown) => Effect.Effect<string | undefined, McpError>
 }
 
@@ -88,8 +98,11 @@ export interface Options<Input extends Schema.Top, Output extends Schema.Top | u
   readonly output?: Output | undefined
   /** How it can fail in a way that the model should know. Becomes a result with `isError`. */
   readonly error?: Failure | undefined
+  /** What a model may assume of it. */
   readonly hints?: Hints | undefined
+  /** Pictures for user interfaces. Sent from 2025-11-25 on. */
   readonly icons?: ReadonlyArray<Icon> | undefined
+  /** Its `_meta` in lists. */
   readonly meta?: Meta | undefined
 }
 

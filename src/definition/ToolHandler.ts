@@ -1,7 +1,13 @@
 /**
  * What a server does when a tool is called: from the arguments as they came to the result as it leaves.
  */
-import { Cause, Effect, Option, Result, type Schema, type Scope, Stream } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type * as ParameterHeader from "../protocol/ParameterHeader.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { CallToolResult, ContentBlock, Meta, Tool as ToolDescription } from "../protocol/index.ts"
@@ -34,7 +40,9 @@ export type HandlerOutput<T extends Any> = T["output"] extends Schema.Top
 export interface Handled<out R> {
   /** Its name. */
   readonly key: string
+  /** The tool as `tools/list` shows it. */
   readonly description: ToolDescription
+  /** Arguments that are mirrored in HTTP headers (2026-07-28). */
   readonly headers: ReadonlyArray<ParameterHeader.ParameterHeader>
   /** Runs the handler on arguments as they came off the wire. */
   readonly call: (args: unknown) => Effect.Effect<CallToolResult, McpError, R | CallContext | Scope.Scope>

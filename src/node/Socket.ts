@@ -6,8 +6,12 @@
  */
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import * as NodeSocketServer from "@effect/platform-node/NodeSocketServer"
-import { Context, type Duration, Effect, Layer, type Scope } from "effect"
-import { SocketServer } from "effect/socket"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as SocketServer from "effect/socket/SocketServer"
 import * as FileSystem from "node:fs"
 import * as Net from "node:net"
 import { McpError } from "../protocol/McpError.ts"
@@ -37,6 +41,7 @@ export interface UnixServerOptions extends Neutral.ServerOptions {
 
 /** Options of {@link layerClientTcp}. */
 export interface TcpClientOptions extends Neutral.Options {
+  /** The port of the server. */
   readonly port: number
   /** Default `127.0.0.1`. */
   readonly host?: string | undefined

@@ -4,7 +4,11 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttp from "node:http"
 import type { AddressInfo } from "node:net"
-import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import { McpError } from "../protocol/McpError.ts"
 import type { McpServer } from "../server/McpServer.ts"
 import * as Neutral from "../server/StreamableHttp.ts"
@@ -193,6 +197,8 @@ const writeEvents = (
   Effect.gen(function* () {
     response.writeHead(status, headers)
     response.flushHeaders()
+    // The client is not told why: it does not read.
+    events.onDropped(() => response.destroy())
     while (true) {
       const text = yield* events.next
       if (text === undefined) break

@@ -2,8 +2,8 @@
  * MCP over WebSocket on Node.js. The server is a route of an `HttpRouter`, as in `mcp-effect`, on `NodeHttpServer`.
  */
 import * as NodeWS from "@effect/platform-node/NodeWS"
-import { Layer } from "effect"
-import { Socket } from "effect/socket"
+import * as Layer from "effect/Layer"
+import * as Socket from "effect/socket/Socket"
 import * as Neutral from "../server/WebSocket.ts"
 import { defaultMaxMessageBytes } from "../transport/NewlineFraming.ts"
 import type { ClientTransport } from "../transport/Transport.ts"

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources#annotations
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 /** Who speaks, or who is meant. */
 export const Role = Schema.Literals(["user", "assistant"])

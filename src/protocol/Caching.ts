@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 /** Who may reuse a cached result: everybody, or only the authorization context it was made for (CACHE-06, CACHE-07). */
 export const CacheScope = Schema.Literals(["public", "private"])

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { RequestId } from "./Identifiers.ts"
 import { notificationParams } from "./Message.ts"
 

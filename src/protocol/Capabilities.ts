@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#capabilities
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { JsonObject } from "./Json.ts"
 
 const namedSettings = Schema.optionalKey(Schema.Record(Schema.String, JsonObject))

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { baseMetadata } from "./Icon.ts"
 import { requestParams, resultMembers } from "./Message.ts"
 

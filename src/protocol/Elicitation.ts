@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { ElicitationSchema } from "./ElicitationSchema.ts"
 import { notificationParams, requestParams, resultMembers } from "./Message.ts"
 

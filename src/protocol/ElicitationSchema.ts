@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 const described = {
   title: Schema.optionalKey(Schema.String),

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { ClientCapabilities } from "./Capabilities.ts"
 import { ElicitRequestURLParams } from "./Elicitation.ts"
 

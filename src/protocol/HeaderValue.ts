@@ -3,8 +3,8 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#value-encoding
  */
-import { Result } from "effect"
-import { Base64 } from "effect/encoding"
+import * as Result from "effect/Result"
+import * as Base64 from "effect/encoding/Base64"
 
 /**
  * Reads a header by its name, which must be compared ignoring case (HDR-04). A header that came more than once may be

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#icons
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 /** One picture, maybe one of several sizes (ICON-01). Whether `src` is safe to load is for the client that draws it. */
 export const Icon = Schema.Struct({

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#meta
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { baseMetadata, icons } from "./Icon.ts"
 
 /** Name and version of a program (LIFE-13). Self-asserted: for display and logs, never for decisions (META-17). */

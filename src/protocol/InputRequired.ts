@@ -4,7 +4,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { ElicitRequest, ElicitResult } from "./Elicitation.ts"
 import { ResultMeta } from "./Meta.ts"
 import { ListRootsRequest, ListRootsResult } from "./Roots.ts"

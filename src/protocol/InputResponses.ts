@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { JsonObject } from "./Json.ts"
 
 /**

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 /** Any JSON object: extension settings, metadata, arguments. The values are not looked at. */
 export const JsonObject = Schema.Record(Schema.String, Schema.Unknown)

@@ -6,7 +6,12 @@
  * descriptions of such nodes are lost. Here an optional property that is `undefined` is absent, a number is a number
  * (encoding `NaN` fails), and descriptions follow a value to its encoded side.
  */
-import { Option, Predicate, Schema, SchemaAST, SchemaGetter, SchemaTransformation } from "effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 
 type AST = SchemaAST.AST
 type Annotations = Schema.Annotations.Annotations

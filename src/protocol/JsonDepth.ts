@@ -3,7 +3,7 @@
  * it, checking it against a schema. A few kilobytes of brackets would overflow the stack there, in places that nobody
  * guards. So depth is limited where text becomes a value, and nowhere else.
  */
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 
 /** Levels of arrays and objects that one message may have when nothing else is said. */
 export const defaultMaximumDepth = 128

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic
  */
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 import { defaultMaximumDepth, isDeeper } from "./JsonDepth.ts"
 
 /** An id as the peer sent it: a string or an integer, never `null` (BASE-02, BASE-03). */

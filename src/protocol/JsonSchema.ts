@@ -5,7 +5,10 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#json-schema-usage
  */
-import { type JsonSchema, Predicate, Result, Schema } from "effect"
+import type * as JsonSchema from "effect/JsonSchema"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as JsonCodec from "./JsonCodec.ts"
 import { type Keywords, mapSubschemas, propertiesOf, subschemas } from "./JsonSchemaKeywords.ts"
 

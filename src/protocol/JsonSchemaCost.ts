@@ -4,7 +4,8 @@
  * Size and depth bound the compilation. The third bound is on evaluation: how many schemas one value may be put to when
  * every `$ref`, `allOf`, `anyOf`, … is followed. A few lines of references can make that exponential.
  */
-import { Predicate, Result } from "effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import type { Keywords } from "./JsonSchemaKeywords.ts"
 
 /** Limits on a schema. */

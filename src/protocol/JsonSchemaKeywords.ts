@@ -3,7 +3,7 @@
  *
  * @see https://json-schema.org/draft/2020-12/json-schema-core#section-10
  */
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 
 /** A JSON Schema that is not `true` or `false`. */
 export interface Keywords {

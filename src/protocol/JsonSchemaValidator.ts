@@ -7,7 +7,9 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#json-schema-usage
  */
 import type { Ajv, ErrorObject, Options as AjvOptions } from "ajv"
-import { Effect, Predicate, Result } from "effect"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import { McpError } from "./McpError.ts"
 import type { Keywords } from "./JsonSchemaKeywords.ts"
 import * as JsonSchemaCost from "./JsonSchemaCost.ts"

@@ -4,7 +4,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { cacheable } from "./Caching.ts"
 import { ClientCapabilities, ServerCapabilities } from "./Capabilities.ts"
 import { Implementation } from "./Implementation.ts"

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { LoggingLevel } from "./LoggingLevel.ts"
 import { notificationParams, requestParams } from "./Message.ts"
 

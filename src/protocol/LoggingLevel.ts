@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging#log-levels
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 /** Every level, from the least to the most severe (LOG-05). */
 export const loggingLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const

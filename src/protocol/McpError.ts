@@ -4,7 +4,8 @@
  * One error with a `reason`, so that a signature says `McpError` and a caller picks the reasons it can do something
  * about with `Effect.catchReason("McpError", "Timeout", …)`.
  */
-import { Duration, Schema } from "effect"
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
 import { type ErrorObject, ErrorCode } from "./JsonRpc.ts"
 
 /** The peer (or, in a handler, this side) answered with a JSON-RPC error. */

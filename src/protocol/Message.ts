@@ -6,7 +6,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { NotificationMeta, RequestMeta, ResultMeta } from "./Meta.ts"
 
 /** Member of the params of every request. */

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#meta
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { ClientCapabilities } from "./Capabilities.ts"
 import { ProgressToken, RequestId } from "./Identifiers.ts"
 import { Implementation } from "./Implementation.ts"

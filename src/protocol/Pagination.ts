@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { requestParams } from "./Message.ts"
 
 /** Where the next page starts. Opaque; the empty string is a cursor like any other (PAGE-02, PAGE-04). */

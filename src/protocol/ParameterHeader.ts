@@ -3,7 +3,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
  */
-import { Predicate, Result, type Schema } from "effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
 import * as HeaderValue from "./HeaderValue.ts"
 import { type Keywords, subschemas } from "./JsonSchemaKeywords.ts"
 

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { ProgressToken } from "./Identifiers.ts"
 import { notificationParams } from "./Message.ts"
 

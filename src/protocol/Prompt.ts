@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { Role } from "./Annotations.ts"
 import { cacheable } from "./Caching.ts"
 import { ContentBlock, text } from "./Content.ts"

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import * as Base64 from "effect/encoding/Base64"
 import { Annotations } from "./Annotations.ts"
 import { cacheable } from "./Caching.ts"

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/client/roots
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { requestParams, resultMembers } from "./Message.ts"
 import { Meta } from "./Meta.ts"
 

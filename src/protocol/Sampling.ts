@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { Role } from "./Annotations.ts"
 import { SamplingMessageContentBlock } from "./Content.ts"
 import { JsonObject } from "./Json.ts"

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools
  */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { cacheable } from "./Caching.ts"
 import { ContentBlock } from "./Content.ts"
 import { baseMetadata, icons } from "./Icon.ts"

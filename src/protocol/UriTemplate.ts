@@ -5,7 +5,7 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc6570
  */
-import { Result } from "effect"
+import * as Result from "effect/Result"
 import { type Token, compile, matchTokens } from "./UriTemplateMatcher.ts"
 
 /** The character after `{` that picks how an expression expands; `""` is simple expansion (RFC 6570, section 2.2). */

@@ -5,7 +5,7 @@
  * the positions from which the rest of the row can reach the end. Then one walk forwards reads the values. There is no
  * regular expression that could backtrack, so no URI takes longer than its length.
  */
-import { Result } from "effect"
+import * as Result from "effect/Result"
 import type { Part, VariableSpecification } from "./UriTemplate.ts"
 
 /** One step of matching. */

@@ -4,7 +4,9 @@
  * The canonical model is JSON itself, so reading is a check and nothing more: what passes is handed on as it came, the
  * same object, unknown members and all. Writing changes only what the revision spells differently.
  */
-import { Result, Schema, SchemaIssue } from "effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import type { Members } from "../protocol/JsonRpc.ts"
 

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28
  */
-import { Result } from "effect"
+import * as Result from "effect/Result"
 import { CancelledNotificationParams } from "../protocol/Cancellation.ts"
 import type { ClientCapabilities } from "../protocol/Capabilities.ts"
 import { CompleteRequestParams, CompleteResult } from "../protocol/Completion.ts"

@@ -1,7 +1,11 @@
 /**
  * Answering one request of a peer: from the JSON of its revision to an operation, and back.
  */
-import { Context, Effect, Exit, Result, Scope } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import { CallContext } from "../definition/CallContext.ts"
 import type { Question } from "../definition/Question.ts"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"

@@ -2,12 +2,16 @@
  * Where a server's tools, resources and prompts come from: a list that stays as it is, or one that changes while the
  * server runs. Clients who asked for it are told of every change.
  */
-import { Effect, PubSub, type Scope, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as PubSub from "effect/PubSub"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { CallContext } from "../definition/CallContext.ts"
 import type { McpError } from "../protocol/McpError.ts"
 
 /** Something with a key that is unique in its catalog: a tool's name, a resource's URI. */
 export interface Entry {
+  /** What it is asked for by: the name of a tool or prompt, the URI or template of a resource. */
   readonly key: string
 }
 
@@ -16,7 +20,9 @@ export interface Entry {
  * the order of `list` is the order in which clients see the entries, and must not change by itself (TOOL-03).
  */
 export interface Catalog<out A extends Entry, out R = never> {
+  /** All entries that the caller may see. */
   readonly list: Effect.Effect<ReadonlyArray<A>, McpError, R | CallContext>
+  /** The entry with this key; `undefined` when there is none for this caller. */
   readonly find: (key: string) => Effect.Effect<A | undefined, McpError, R | CallContext>
   /** Emits after every change, from the moment the effect has ended; absent when the catalog never changes. */
   readonly changes?: Effect.Effect<Stream.Stream<void>, never, Scope.Scope> | undefined

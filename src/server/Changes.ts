@@ -1,7 +1,9 @@
 /**
  * What a client can be told of: changes of the lists, and of resources that it subscribed to.
  */
-import { Effect, type Scope, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { CallContext } from "../definition/CallContext.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import { asNotFound, findResource } from "./operations/resources.ts"

@@ -3,8 +3,12 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
-import { Deferred, Effect, Fiber, Result, Stream } from "effect"
-import { SecureRandom } from "effect/crypto"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Base64Url from "effect/encoding/Base64Url"
 import { CallContext } from "../definition/CallContext.ts"
 import { canAsk, type Question } from "../definition/Question.ts"

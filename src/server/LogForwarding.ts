@@ -3,7 +3,11 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
  */
-import { Context, Effect, Logger, LogLevel, References } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as LogLevel from "effect/LogLevel"
+import * as Logger from "effect/Logger"
+import * as References from "effect/References"
 import { CallContext } from "../definition/CallContext.ts"
 import { isAtLeast, type LoggingLevel } from "../protocol/index.ts"
 

@@ -3,7 +3,10 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server
  */
-import { type Duration, Effect, Fiber, Layer } from "effect"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import type { CallContext } from "../definition/CallContext.ts"
 import type * as Prompt from "../definition/Prompt.ts"
 import type * as Resource from "../definition/Resource.ts"
@@ -36,41 +39,61 @@ export type Cacheable = "discover" | "tools" | "prompts" | "resources" | "resour
 export interface Options {
   /** The programmatic name. */
   readonly name: string
+  /** The version of this program. No format is asked for. */
   readonly version: string
   /** A name for people. */
   readonly title?: string | undefined
+  /** What it is, for people. Sent from 2025-11-25 on, as are `websiteUrl` and `icons`. */
   readonly description?: string | undefined
+  /** Where people can read more. */
   readonly websiteUrl?: string | undefined
+  /** Pictures for user interfaces. */
   readonly icons?: ReadonlyArray<Icon> | undefined
   /** How a model should use this server. */
   readonly instructions?: string | undefined
+  /** Tools with their handlers: a list, or a `Catalog`. Default: no tools, and no capability for them. */
   readonly tools?: Source<Tool.Handled<unknown>> | undefined
+  /** Resources and templates: a list, or a `Catalog`. Default: none, and no capability for them. */
   readonly resources?: Source<Resource.Any<unknown>> | undefined
+  /** Prompts: a list, or a `Catalog`. Default: none, and no capability for them. */
   readonly prompts?: Source<Prompt.Handled<unknown>> | undefined
   /** Stands around every operation; the first is the outermost. */
   readonly middleware?: ReadonlyArray<Middleware<unknown>> | undefined
   /** How many entries a list gives at a time. Default 1,000. */
   readonly pageSize?: number | undefined
+  /** How long clients may keep results (2026-07-28). Default: not at all. */
   readonly cache?: { readonly [K in Cacheable]?: CacheHint } | undefined
   /** Whether `Effect.log*` in handlers reaches the peer. Default `true`. */
   readonly logging?: boolean | undefined
   /** The dated revisions to speak, of those that this package knows. Default: all. */
   readonly revisions?: ReadonlyArray<string> | undefined
+  /** What one peer may cost; what is left out has its default. */
   readonly limits?: Partial<Limits.Limits> | undefined
 }
 
 /** A server. `R` is what its handlers need. */
 export interface McpServer<out R> {
+  /** What it calls itself. */
   readonly info: Implementation
+  /** How a model should use it. */
   readonly instructions: string | undefined
+  /** Where its tools come from; `undefined` when it has none. */
   readonly tools: Catalog.Catalog<Tool.Handled<R>, R> | undefined
+  /** Where its resources and templates come from; `undefined` when it has none. */
   readonly resources: Catalog.Catalog<Resource.Any<R>, R> | undefined
+  /** Where its prompts come from; `undefined` when it has none. */
   readonly prompts: Catalog.Catalog<Prompt.Handled<R>, R> | undefined
+  /** What stands around every operation, the outermost first. */
   readonly middleware: ReadonlyArray<Middleware<R>>
+  /** Entries that a list gives at a time. */
   readonly pageSize: number
+  /** How long clients may keep which results. */
   readonly cache: { readonly [K in Cacheable]?: CacheHint }
+  /** Whether `Effect.log*` in handlers reaches the peer. */
   readonly logging: boolean
+  /** The revisions to speak; `undefined` for all. */
   readonly revisions: ReadonlyArray<string> | undefined
+  /** What one peer may cost. */
   readonly limits: Limits.Limits
 }
 

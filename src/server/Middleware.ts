@@ -1,7 +1,8 @@
 /**
  * Standing around every operation of a server: measuring, refusing, rewriting.
  */
-import type { Effect, Scope } from "effect"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { CallContext } from "../definition/CallContext.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
@@ -10,6 +11,7 @@ import type { McpError } from "../protocol/McpError.ts"
 export interface Operation {
   /** Such as `tools/call`. */
   readonly method: string
+  /** The params, as the revision's codec has read them. */
   readonly params: Members
 }
 

@@ -4,7 +4,10 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  */
-import { Effect, Exit, Predicate, Result } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import {
@@ -114,7 +117,7 @@ const finish = <R>(
 
 /** State is good for one request of one caller: the same method, params and principal (MRTR-14). */
 const bindingOf = (request: JsonRpc.Request, params: JsonRpc.Members, outlet: Outlet): string => {
-  const { _meta, inputResponses, requestState, ...rest } = params
+  const { _meta, inputResponses: _answers, requestState: _state, ...rest } = params
   return canonicalJson([request.method, rest, outlet.principal?.subject ?? null])
 }
 

@@ -4,7 +4,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
  */
-import { Result } from "effect"
+import * as Result from "effect/Result"
 import * as Base64Url from "effect/encoding/Base64Url"
 import { McpError } from "../protocol/McpError.ts"
 import type { Entry } from "./Catalog.ts"

@@ -1,7 +1,10 @@
 /**
  * One connection to a client, or one legacy HTTP session: tells the eras apart, message by message, and serves both.
  */
-import { Effect, Exit, Result, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { BatchOutlet } from "../session/BatchOutlet.ts"

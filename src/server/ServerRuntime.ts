@@ -2,7 +2,11 @@
  * A server that is being served: the value, the services of its handlers, and what all of its peers share, which is
  * nothing that one of them could see of another.
  */
-import { Context, Deferred, Effect, Option, Scope } from "effect"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
 import type { CallContext } from "../definition/CallContext.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"

@@ -2,7 +2,11 @@
  * Shutting down a larger application: its endpoints end their streams and calls first, and what carries them stops after
  * that.
  */
-import { Context, Effect, Layer, Option, type Scope } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 
 /** Where endpoints leave what closes them. */
 class Endpoints extends Context.Service<Endpoints, Set<Effect.Effect<void>>>()(

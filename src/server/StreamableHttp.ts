@@ -7,8 +7,17 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
-import { Cause, Context, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
-import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { McpError } from "../protocol/McpError.ts"
 import { Flight } from "../session/Flight.ts"
 import type { Endpoint } from "../transport/httpServer/Endpoint.ts"
@@ -153,6 +162,7 @@ const toRouter = ({ body, headers, status }: HttpResponse): HttpServerResponse.H
 
 /** A server as a fetch handler, and how to end it. */
 export interface WebHandler {
+  /** Answers a request; with status 500 when something is wrong on this side. */
   readonly handler: (request: Request) => Promise<Response>
   /** Ends sessions and streams. */
   readonly dispose: () => Promise<void>

@@ -2,8 +2,9 @@
  * Serving over WebSocket: as a route of an `HttpRouter` application, next to Streamable HTTP or alone. The client's side
  * is `layerClient`; the one for Node is in `mcp-effect/node`.
  */
-import { Layer, type Scope } from "effect"
-import type { HttpRouter } from "effect/http"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type * as HttpRouter from "effect/http/HttpRouter"
 import * as WebSocketRoute from "../transport/WebSocketRoute.ts"
 import * as McpServer from "./McpServer.ts"
 

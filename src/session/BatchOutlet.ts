@@ -2,7 +2,7 @@
  * Where the requests of one batch are answered (BASE-15, 2025-03-26 only): the answers are kept until every request of the
  * batch has come to its end, and go out as one array. What is said meanwhile passes straight through.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import { type Outlet, sendNow, type SendOptions } from "../transport/Transport.ts"

@@ -1,7 +1,10 @@
 /**
  * The requests of ours that wait for an answer: their ids, time limits, progress, and how each of them ends, once.
  */
-import { Duration, Effect, Exit, Fiber } from "effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError, Timeout } from "../protocol/McpError.ts"
 import type { Deadline, Deadlines } from "../transport/Deadlines.ts"

@@ -1,7 +1,10 @@
 /**
  * One request of a peer, from its arrival to its answer: exactly one answer, or none when it was cancelled.
  */
-import { Cause, Effect, Exit, type Fiber } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { type McpError, toErrorObject } from "../protocol/McpError.ts"
 import { type Outlet, sendNow } from "../transport/Transport.ts"

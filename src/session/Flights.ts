@@ -1,7 +1,7 @@
 /**
  * The requests of one peer that are being worked on, by id. Over HTTP several may share one.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { RequestId } from "../protocol/JsonRpc.ts"
 import type { Flight } from "./Flight.ts"
 

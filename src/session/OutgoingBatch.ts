@@ -2,7 +2,9 @@
  * Requests of ours that go out as one array (BASE-14, 2025-03-26 only). Each of them is still a request of its own: it
  * fails when sending fails, and giving up one does not disturb the others.
  */
-import { Effect, Exit, type Fiber } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import { type Outlet, sendNow, type SendOptions } from "../transport/Transport.ts"

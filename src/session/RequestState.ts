@@ -5,8 +5,17 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Predicate, Redacted, Result } from "effect"
-import { Aead, SecureRandom } from "effect/crypto"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Aead from "effect/crypto/Aead"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Base64Url from "effect/encoding/Base64Url"
 import { McpError } from "../protocol/McpError.ts"
 

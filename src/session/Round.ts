@@ -4,7 +4,8 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
-import { Effect, Hash } from "effect"
+import * as Effect from "effect/Effect"
+import * as Hash from "effect/Hash"
 import type { StepMemory } from "../definition/CallContext.ts"
 import { canAsk, type Question } from "../definition/Question.ts"
 import type { Members } from "../protocol/JsonRpc.ts"

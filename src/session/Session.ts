@@ -4,7 +4,12 @@
  *
  * It knows JSON-RPC, cancellation and progress, and nothing of tools or revisions.
  */
-import { Clock, Context, Effect, Exit, Fiber, type Scope } from "effect"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { Deadlines } from "../transport/Deadlines.ts"

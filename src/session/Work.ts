@@ -4,7 +4,9 @@
  * Only what the user wrote has to be an effect. Everything around it, from decoding to the answer, is plain code, so
  * that a call costs one fiber and little else.
  */
-import { type Context, Effect, Exit } from "effect"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
 

@@ -2,7 +2,8 @@
  * What goes wrong on the way between two peers, and how often; decided by a seed, so that it goes wrong again in the same
  * way.
  */
-import { Effect, Random } from "effect"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 
 /** Faults of a link. Probabilities are between 0 and 1, and are asked for every piece of text that moves. */
 export interface Faults {

@@ -5,7 +5,7 @@
  * The generators are arbitraries of `fast-check`, which prints the seed of a failure and shrinks it. It is the user's to
  * install; nothing else here needs it.
  */
-import type { Schema } from "effect"
+import type * as Schema from "effect/Schema"
 import type * as FastCheck from "fast-check"
 import type * as Tool from "../definition/Tool.ts"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
@@ -295,6 +295,6 @@ const withMeta =
   }
 
 const cut = (bytes: Uint8Array, at: ReadonlyArray<number>): ReadonlyArray<Uint8Array> => {
-  const edges = [0, ...at.map((position) => position % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]
+  const edges = [0, ...at.map((position) => position % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]
   return edges.slice(1).map((end, index) => bytes.subarray(edges[index], end))
 }

@@ -1,7 +1,13 @@
 /**
  * Connections that the laws of transports are checked on: both ends in the hands of the law.
  */
-import { Deferred, Effect, Exit, Latch, Queue, Schema, Scope } from "effect"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import { ClientTransport, type Connection, ServerTransport } from "../transport/Transport.ts"

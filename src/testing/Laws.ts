@@ -1,7 +1,9 @@
 /**
  * What every transport has to keep, each law a program over both ends of its connections.
  */
-import { Effect, Exit, Fiber } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import { broken, type Dialer, type End, type LawBroken, type Link, within } from "./LawLink.ts"

@@ -1,7 +1,8 @@
 /**
  * A server and its client in one process, for tests: no ports, no child processes, and `TestClock` drives every timer.
  */
-import { Layer, type Scope } from "effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as McpClient from "../client/McpClient.ts"
 import type { McpError } from "../protocol/McpError.ts"
 import * as McpServer from "../server/McpServer.ts"

@@ -1,7 +1,7 @@
 /**
  * Comparing a message with what a test expects of it.
  */
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 import type { Incoming } from "../protocol/JsonRpc.ts"
 
 /** What a message must look like: members that it must have, at any depth, or a function that says so. */

@@ -2,7 +2,7 @@
  * The schemas of every method by name, for all revisions at once: what messages are made of when a test makes them up.
  * That none is missing is checked by the compiler.
  */
-import type { Schema } from "effect"
+import type * as Schema from "effect/Schema"
 import * as Protocol from "../protocol/index.ts"
 
 type SchemaOf<A> = Schema.Codec<A, unknown>

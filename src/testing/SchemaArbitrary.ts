@@ -1,7 +1,10 @@
 /**
  * From a schema to an arbitrary of fast-check: Effect derives the values, fast-check runs, shrinks and replays them.
  */
-import { Arbitrary, Effect, Result, Schema } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import type * as FastCheck from "fast-check"
 import * as JsonCodec from "../protocol/JsonCodec.ts"
 import { simpler } from "./JsonShrinking.ts"

@@ -2,7 +2,12 @@
  * A peer that says what a test tells it to say, and that checks what it hears: for what a well-behaved peer would never
  * do, and for looking at the wire itself.
  */
-import { Deferred, Effect, Layer, Option, Queue, type Scope } from "effect"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { McpServer } from "../server/McpServer.ts"
@@ -46,6 +51,7 @@ export interface ScriptedPeer {
 export interface ScriptedServer {
   /** The transport for the client. Every `connect` opens one more connection. */
   readonly transport: ClientTransport["Service"]
+  /** `transport` as a layer. */
   readonly layer: Layer.Layer<ClientTransport>
   /** Waits for the next connection of the client. */
   readonly accept: Effect.Effect<ScriptedPeer>

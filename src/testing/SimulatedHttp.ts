@@ -2,8 +2,15 @@
  * An HTTP client and the server that it talks to, without a network: requests are values, and what can happen to them on
  * the way does. Exchanges are independent of each other, so what is sent first need not arrive first.
  */
-import { Cause, Effect, Option, type Pull, Stream } from "effect"
-import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Pull from "effect/Pull"
+import * as Stream from "effect/Stream"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { McpError } from "../protocol/McpError.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
 import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"

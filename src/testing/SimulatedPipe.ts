@@ -1,7 +1,8 @@
 /**
  * One direction of a simulated link: lines of JSON as bytes, with everything that can happen to them on the way.
  */
-import { Effect, Latch } from "effect"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import * as NewlineFraming from "../transport/NewlineFraming.ts"

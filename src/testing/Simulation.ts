@@ -3,8 +3,11 @@
  * joined, duplicated, lost, stalled and broken, all decided by a seed. With {@link run} a program takes the same course
  * every time, in virtual time; with `TestClock` a test moves the clock itself.
  */
-import { Context, Effect, Layer, Queue } from "effect"
-import type { HttpClient } from "effect/http"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import type * as HttpClient from "effect/http/HttpClient"
 import { McpError } from "../protocol/McpError.ts"
 import type { StreamableHttpServer } from "../transport/httpServer/StreamableHttpServer.ts"
 import { ClientTransport, type Connection, ServerTransport } from "../transport/Transport.ts"
@@ -25,7 +28,9 @@ export interface Options {
 
 /** Both transports, linked, and how to break what links them. */
 export interface Simulation {
+  /** The client's transport. Every `connect` opens a link of its own. */
   readonly client: ClientTransport["Service"]
+  /** The server's transport: it serves every link that is opened. */
   readonly server: ServerTransport["Service"]
   /** Breaks every open link, as when a process dies or a cable is pulled. */
   readonly kill: Effect.Effect<void>

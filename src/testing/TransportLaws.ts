@@ -5,7 +5,9 @@
  * Both ends are needed: a layer that provides a `ClientTransport` and the `ServerTransport` that it reaches. The laws
  * wait for real sockets, processes and threads, so they need the real clock: with `@effect/vitest` that is `it.live`.
  */
-import { Effect, type Layer, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type { McpError } from "../protocol/McpError.ts"
 import type { ClientTransport, ServerTransport } from "../transport/Transport.ts"
 import { laws, malformed, type SendRaw } from "./Laws.ts"
@@ -19,7 +21,9 @@ export type LawName = keyof typeof laws | "malformed input"
 
 /** A law: a program that fails, with `LawBroken` for one, when a transport does not keep it. */
 export interface Law {
+  /** What it is called in reports. */
   readonly name: LawName
+  /** Succeeds when the transport keeps it. */
   readonly check: Effect.Effect<void, LawLink.LawBroken | McpError, ClientTransport | ServerTransport>
 }
 
@@ -34,6 +38,7 @@ export type RegisterTest = (name: string, self: () => Effect.Effect<void, unknow
 
 /** The functions of a test runner, such as `describe` and `it.live` of `@effect/vitest`. */
 export interface Runner {
+  /** Groups tests. */
   readonly describe: (name: string, body: () => void) => void
   /** Laws that are left out are registered with `skip`, where there is one. */
   readonly test: RegisterTest & { readonly skip?: RegisterTest }

@@ -2,7 +2,14 @@
  * Runs a program in virtual time: whenever nothing is left to do, the clock jumps to the next sleeper. How fast the machine
  * is plays no part, so the same program takes the same course every time, and hours of it take milliseconds.
  */
-import { Cause, Clock, Context, Duration, Effect, Exit, Metric, Scheduler } from "effect"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
+import * as Scheduler from "effect/Scheduler"
 
 /** How a run went. */
 export interface Run<A, E> {

@@ -1,3 +1,6 @@
+/**
+ * For tests: of servers and clients, and of transports of your own.
+ */
 export * as Fuzz from "./Fuzz.ts"
 export * as McpTest from "./McpTest.ts"
 export * as ScriptedPeer from "./ScriptedPeer.ts"

@@ -1,7 +1,8 @@
 /**
  * What every connection over a byte stream shares: reading messages from a pull of bytes, one after the other.
  */
-import { Effect, Pull } from "effect"
+import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
 

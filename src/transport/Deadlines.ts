@@ -1,7 +1,9 @@
 /**
  * Time limits for many waiting calls, kept by one sleeping fiber instead of one timer a call.
  */
-import { Clock, Effect, type Fiber } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 
 /** Something that has to happen before a point in time. Times are in milliseconds, as `Clock` gives them. */
 export interface Deadline {

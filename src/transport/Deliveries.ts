@@ -1,7 +1,11 @@
 /**
  * Messages from several exchanges of one HTTP connection on their way to its one `run`.
  */
-import { type Cause, Deferred, Effect, Pull, Queue } from "effect"
+import type * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
+import * as Queue from "effect/Queue"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 

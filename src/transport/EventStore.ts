@@ -4,10 +4,15 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 
 /** An event of a stream. Sequence numbers rise within a stream. */
 export interface StoredEvent {
+  /** Its place in the stream, from 1. */
   readonly sequence: number
   /** The JSON of the message. */
   readonly message: string

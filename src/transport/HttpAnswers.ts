@@ -1,7 +1,7 @@
 /**
  * What a reply holds, as messages to hand up: which one answers the request, and what to do with what is none.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { Asked } from "./HttpAsked.ts"

@@ -2,9 +2,16 @@
  * The one URL behind which a server is: builds requests to it, follows redirects as far as they are safe, and tells
  * failures as values.
  */
-import { Effect, Option, Redacted, type Scope } from "effect"
-import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "effect/http"
-import type { HttpClientError, HttpClientResponse } from "effect/http"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { McpError } from "../protocol/McpError.ts"
 
 /** HTTP headers by name. A `Redacted` value stays out of logs. */

@@ -2,7 +2,10 @@
  * The exchanges of one connection: a POST for every message, and in a session a GET to listen, a GET to take up what was
  * cut, a DELETE at the end.
  */
-import { Duration, Effect, Fiber, type Scope } from "effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError, Timeout } from "../protocol/McpError.ts"
 import { type Deliver, describeReply, HttpAnswers } from "./HttpAnswers.ts"

@@ -2,8 +2,15 @@
  * What came back for one HTTP request: its head, and its body as JSON text or as events, read no further than needed
  * and no longer than allowed.
  */
-import { Duration, Effect, Exit, Pull, Scope, Stream } from "effect"
-import type { Headers, HttpClientError, HttpClientResponse } from "effect/http"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Pull from "effect/Pull"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Headers from "effect/http/Headers"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { McpError } from "../protocol/McpError.ts"
 import { transportError } from "./HttpEndpoint.ts"
 import * as Sse from "./Sse.ts"

@@ -3,7 +3,11 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
-import { Clock, Duration, Effect, Random, Result } from "effect"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
 import { McpError } from "../protocol/McpError.ts"
 import type { Cursor } from "./HttpReply.ts"
 

@@ -4,8 +4,14 @@
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
-import { Context, Deferred, Duration, Effect, Layer, Scope, Semaphore } from "effect"
-import type { HttpClient } from "effect/http"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError, Timeout } from "../protocol/McpError.ts"
 import * as Deliveries from "./Deliveries.ts"

@@ -4,7 +4,11 @@
  *
  * Messages are written to text and read again, so that the two sides share no object.
  */
-import { Context, Effect, Layer, Queue, type Scope } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { Inbox } from "./Inbox.ts"
@@ -22,6 +26,7 @@ const makeEndpoint = (inbox: Inbox, outbox: Inbox): Endpoint => {
     inbox.closed ? Effect.fail(McpError.closed("The connection is closed")) : outbox.offer(JsonRpc.stringify(message))
   return {
     connection: {
+      trusted: true,
       send: (message) => Effect.suspend(() => sendUnsafe(message)),
       sendUnsafe,
       run: (onMessage) => inbox.run((text) => onMessage(JsonRpc.parse(text)))
@@ -51,7 +56,9 @@ export const make: Effect.Effect<readonly [Connection, Connection], never, Scope
 
 /** The two ends of a link by the role that uses them. */
 export interface Link {
+  /** What the client sends on and reads from. */
   readonly client: Connection
+  /** What the server sends on and reads from. */
   readonly server: Connection
 }
 

@@ -1,7 +1,10 @@
 /**
  * What was sent to one end of an in-memory link and waits for its receiver: a bounded queue that runs the receiver.
  */
-import { Cause, Effect, type Exit, Fiber } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import { McpError } from "../protocol/McpError.ts"
 
 /** Messages that wait before a sender suspends. */

@@ -2,13 +2,29 @@
  * Lines on their way out: what senders hand over and one writer takes. It joins what waits into few writes, and holds
  * senders back while the other end is slow.
  */
-import { Cause, Effect, Latch, type Pull } from "effect"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import type * as Pull from "effect/Pull"
 import { McpError } from "../protocol/McpError.ts"
 
 /** Characters that may wait to be written before a sender has to wait too. */
 const highWaterMark = 64 * 1024
 
+/** What a queue may hold when nothing else is said: 64 Mi characters. */
+const defaultMaximum = 64 * 1024 * 1024
+
 type NonEmpty<A> = readonly [A, ...Array<A>]
+
+/** How much a peer may leave unread. */
+export interface Options {
+  /**
+   * The most that may wait to be written to a peer, in characters of JSON. One that leaves more unread is hung up on:
+   * `run` and every `send` fail with `LimitExceeded`. A single message may be larger. Default: 64 Mi.
+   */
+  readonly maxQueuedCharacters?: number | undefined
+}
 
 /** A queue with many senders and one writer. Order is the order of the calls to {@link OutputQueue.offer}. */
 export class OutputQueue {
@@ -20,6 +36,15 @@ export class OutputQueue {
   #senders: Array<(effect: Effect.Effect<void, McpError>) => void> = []
   #ended = false
   #failure: McpError | undefined
+  readonly #maximum: number
+  readonly #overflow = Deferred.makeUnsafe<never, McpError>()
+
+  constructor(options: Options = {}) {
+    this.#maximum = options.maxQueuedCharacters ?? defaultMaximum
+  }
+
+  /** Fails when the peer has left too much unread. */
+  readonly overflow: Effect.Effect<never, McpError> = Deferred.await(this.#overflow)
 
   /**
    * Queues one text at once; the effect then suspends while more than 64 Ki characters wait. Interrupting it does not take the text
@@ -28,6 +53,8 @@ export class OutputQueue {
   offer(text: string): Effect.Effect<void, McpError> {
     if (this.#failure !== undefined) return Effect.fail(this.#failure)
     if (this.#ended) return Effect.fail(McpError.closed("The connection is closed"))
+    const queued = this.#waitingLength + this.#writingLength
+    if (queued > 0 && queued + text.length > this.#maximum) return this.#hangUp()
     this.#waiting.push(text)
     this.#waitingLength += text.length
     this.#ready.openUnsafe()
@@ -68,6 +95,16 @@ export class OutputQueue {
     this.#ready.closeUnsafe()
     // What is said in the same moment goes out in the same write, which is the costly part.
     return Effect.flatMap(Effect.andThen(this.#ready.await, Effect.yieldNow), () => this.#take())
+  }
+
+  #hangUp(): Effect.Effect<void, McpError> {
+    const message = `The peer has left more than ${this.#maximum} characters unread (maxQueuedCharacters)`
+    const error = McpError.limit("maxQueuedCharacters", message)
+    this.#waiting = []
+    this.#waitingLength = 0
+    this.fail(error)
+    Deferred.doneUnsafe(this.#overflow, Effect.fail(error))
+    return Effect.fail(error)
   }
 
   #encode(texts: NonEmpty<string>): NonEmpty<Uint8Array> {

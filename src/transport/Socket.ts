@@ -8,17 +8,21 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-transports
  */
-import { Effect, Fiber, Layer, Scope } from "effect"
-import { Socket, SocketServer } from "effect/socket"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Socket from "effect/socket/Socket"
+import * as SocketServer from "effect/socket/SocketServer"
 import { McpError } from "../protocol/McpError.ts"
 import { readMessages } from "./ByteStream.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
-import { OutputQueue } from "./OutputQueue.ts"
+import { OutputQueue, type Options as QueueOptions } from "./OutputQueue.ts"
 import { type CloseOptions, type Framing, open, writeAll } from "./SocketConnection.ts"
 import { ClientTransport, type Connection, ServerTransport } from "./Transport.ts"
 
 /** Options of either side. */
-export interface Options extends NewlineFraming.Options, CloseOptions {}
+export interface Options extends NewlineFraming.Options, QueueOptions, CloseOptions {}
 
 /** Options of a server. */
 export interface ServerOptions extends Options {
@@ -68,7 +72,7 @@ const serve =
         Effect.suspend(() => {
           if (connections >= maximum) return Effect.scoped(Effect.ignore(socket.reader))
           connections++
-          const connection = open(socket, new OutputQueue(), lines(options, "server"), options)
+          const connection = open(socket, new OutputQueue(options), lines(options, "server"), options)
           return Effect.flatMap(connection, serveConnection).pipe(
             // Whoever hangs up before the connection was made is nobody's failure.
             Effect.catch((error) => Effect.logDebug("A connection could not be made", error)),
@@ -90,7 +94,7 @@ export const makeClient = (
   options: Options = {}
 ): ClientTransport["Service"] =>
   ClientTransport.of({
-    connect: Effect.flatMap(dial, (socket) => open(socket, new OutputQueue(), lines(options, "client"), options))
+    connect: Effect.flatMap(dial, (socket) => open(socket, new OutputQueue(options), lines(options, "client"), options))
   })
 
 /** {@link layerClient} with options. */

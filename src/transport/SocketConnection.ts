@@ -2,8 +2,15 @@
  * A socket as a connection, whatever its frames are: one writer, one reader at a time, and an orderly end from either
  * side.
  */
-import { Deferred, Duration, Effect, Exit, Fiber, Pull, Scope, Semaphore } from "effect"
-import type { Socket } from "effect/socket"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Pull from "effect/Pull"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import type * as Socket from "effect/socket/Socket"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import type { OutputQueue } from "./OutputQueue.ts"
@@ -128,7 +135,8 @@ export const open = Effect.fnUntraced(function* (
           output.fail(failure)
           return Effect.fail(failure)
         }),
-        Effect.raceFirst(Deferred.await(closing))
+        Effect.raceFirst(Deferred.await(closing)),
+        Effect.raceFirst(output.overflow)
       )
   }
 })

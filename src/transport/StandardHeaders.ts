@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
  */
-import { Result } from "effect"
+import * as Result from "effect/Result"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import * as HeaderValue from "../protocol/HeaderValue.ts"
 

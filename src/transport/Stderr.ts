@@ -2,7 +2,11 @@
  * A server's standard error, as its client sees it: always read, so that the server never blocks on it; remembered a
  * little; passed on if somebody wants it (STDIO-04, STDIO-05).
  */
-import { Console, Effect, Fiber, Stream, type Scope } from "effect"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 
 /** What is done with the lines: nothing, copied to our standard error, or given to a function, one after the other. */
 export type StderrOption = "ignore" | "inherit" | ((line: string) => Effect.Effect<void>)

@@ -1,7 +1,9 @@
 /**
  * A console that writes everything to standard error, for programs whose standard output carries a protocol (STDIO-02).
  */
-import { Clock, Console, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
 
 /** Makes it from the console and the clock that are in use. */
 export const make: Effect.Effect<Console.Console> = Effect.gen(function* () {

@@ -3,20 +3,27 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
-import { Deferred, Duration, Effect, Layer, Scope, Stream } from "effect"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { PlatformError } from "effect/PlatformError"
-import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import * as ChildProcess from "effect/process/ChildProcess"
+import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import { McpError } from "../protocol/McpError.ts"
 import { type Bytes, readMessages } from "./ByteStream.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
-import { OutputQueue } from "./OutputQueue.ts"
+import { OutputQueue, type Options as QueueOptions } from "./OutputQueue.ts"
 import { makeStderr, type StderrOption } from "./Stderr.ts"
 import { ClientTransport, type Connection } from "./Transport.ts"
 
 /** How the server process is started, watched and ended. */
-export interface ClientOptions extends NewlineFraming.Options {
+export interface ClientOptions extends NewlineFraming.Options, QueueOptions {
   /** The program: a path, or a name that is looked for in `PATH`. No shell is involved. */
   readonly command: string
+  /** Its arguments, each as it is. Default: none. */
   readonly args?: ReadonlyArray<string> | undefined
   /** The working directory. Default: ours. */
   readonly cwd?: string | undefined
@@ -134,7 +141,7 @@ const connect = Effect.fnUntraced(function* (
 ) {
   const scope = yield* Effect.scope
   const handle = yield* spawn(spawner, options)
-  const output = new OutputQueue()
+  const output = new OutputQueue(options)
   const stderr = yield* makeStderr(handle.stderr, options.stderr)
   const bytes = yield* Stream.toPull(handle.stdout)
   const ended = yield* Deferred.make<McpError>()
@@ -185,7 +192,8 @@ const connect = Effect.fnUntraced(function* (
         // A descendant of a dead server may hold its output open for ever.
         Effect.raceFirst(Effect.andThen(Deferred.await(ended), silence)),
         Effect.andThen(explain("has closed its standard output")),
-        Effect.flatMap(Effect.fail)
+        Effect.flatMap(Effect.fail),
+        Effect.raceFirst(output.overflow)
       )
   }
   return connection

@@ -3,16 +3,26 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
-import { Console, Context, Deferred, Duration, Effect, Fiber, Layer, Logger, Scope, Stdio, Stream } from "effect"
+import * as Console from "effect/Console"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Scope from "effect/Scope"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
 import { McpError } from "../protocol/McpError.ts"
 import { readMessages } from "./ByteStream.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
-import { OutputQueue } from "./OutputQueue.ts"
+import { OutputQueue, type Options as QueueOptions } from "./OutputQueue.ts"
 import * as StderrConsole from "./StderrConsole.ts"
 import { type Connection, ServerTransport } from "./Transport.ts"
 
 /** How the server's side of stdio behaves. */
-export interface ServerOptions extends NewlineFraming.Options {
+export interface ServerOptions extends NewlineFraming.Options, QueueOptions {
   /** Time for writing what is still queued when the connection ends and the client reads slowly. Default 1 second. */
   readonly flushTimeout?: Duration.Input | undefined
   /** Run once after the connection has ended and its output is written. A platform ends its process here. Default: nothing. */
@@ -22,7 +32,7 @@ export interface ServerOptions extends NewlineFraming.Options {
 const makeTransport = Effect.fnUntraced(function* (options: ServerOptions) {
   const stdio = yield* Stdio.Stdio
   const scope = yield* Effect.scope
-  const output = new OutputQueue()
+  const output = new OutputQueue(options)
   const peerGone = yield* Deferred.make<void>()
 
   const writer = yield* Stream.fromPull(Effect.succeed(output.take)).pipe(
@@ -45,6 +55,7 @@ const makeTransport = Effect.fnUntraced(function* (options: ServerOptions) {
 
   const connection: Connection = {
     readsAfterEnd: true,
+    trusted: true,
     send: (message) => Effect.suspend(() => output.offer(NewlineFraming.encode(message))),
     sendUnsafe: (message) => output.offer(NewlineFraming.encode(message)),
     run: (onMessage) =>
@@ -52,7 +63,8 @@ const makeTransport = Effect.fnUntraced(function* (options: ServerOptions) {
         Effect.flatMap((bytes) => readMessages(bytes, options, onMessage)),
         Effect.scoped,
         Effect.mapError((cause) => McpError.transport("Reading standard input failed", { cause })),
-        Effect.raceFirst(Deferred.await(peerGone))
+        Effect.raceFirst(Deferred.await(peerGone)),
+        Effect.raceFirst(output.overflow)
       )
   }
 

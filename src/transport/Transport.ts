@@ -4,7 +4,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
  */
-import { Context, type Effect, type Scope } from "effect"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
 
@@ -81,6 +83,12 @@ export interface Connection {
    * that are under way. Default `false`.
    */
   readonly readsAfterEnd?: boolean | undefined
+
+  /**
+   * Whether the peer has started this process, or lives in it. Such a peer is given all the time it wants; any other has
+   * to introduce itself soon, and to give a sign of life now and then. Default `false`.
+   */
+  readonly trusted?: boolean | undefined
 }
 
 /** Sends in the call itself where the outlet can, and returns what is left to wait for. */

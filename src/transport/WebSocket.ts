@@ -6,13 +6,16 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-transports
  */
-import { Duration, Effect, Layer, type Scope } from "effect"
-import { Socket } from "effect/socket"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Socket from "effect/socket/Socket"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { type HeaderSource, resolveHeaders } from "./HttpEndpoint.ts"
 import { defaultMaxMessageBytes } from "./NewlineFraming.ts"
-import { OutputQueue } from "./OutputQueue.ts"
+import { OutputQueue, type Options as QueueOptions } from "./OutputQueue.ts"
 import { type CloseOptions, type Framing, open as openSocket, writeAll } from "./SocketConnection.ts"
 import { ClientTransport, type Connection } from "./Transport.ts"
 
@@ -20,7 +23,7 @@ import { ClientTransport, type Connection } from "./Transport.ts"
 export const subprotocol = "mcp"
 
 /** Options of either side. */
-export interface Options extends CloseOptions {
+export interface Options extends CloseOptions, QueueOptions {
   /**
    * The most bytes of one message. A longer one is reported as malformed (`-32600`), and the connection goes on. What a
    * WebSocket implementation itself takes is a limit of its own, behind which it closes with code 1009. Default: 16 MiB.
@@ -113,7 +116,7 @@ export const open = (
     // The closing handshake sees to that.
     lingers: false
   }
-  return openSocket(socket, new OutputQueue(), framing, options)
+  return openSocket(socket, new OutputQueue(options), framing, options)
 }
 
 const close = (socket: Socket.Socket, code: number, reason: string): Effect.Effect<void> =>

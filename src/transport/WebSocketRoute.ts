@@ -1,9 +1,18 @@
 /**
  * The server's side of WebSocket: a route of an `HttpRouter` whose upgraded requests are connections.
  */
-import { type Cause, Deferred, Effect, Exit, Layer, Predicate, Queue, Scope } from "effect"
-import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Socket } from "effect/socket"
+import type * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Queue from "effect/Queue"
+import * as Scope from "effect/Scope"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Socket from "effect/socket/Socket"
 import { McpError } from "../protocol/McpError.ts"
 import * as Guard from "./httpServer/Guard.ts"
 import { type Connection, ServerTransport } from "./Transport.ts"

@@ -104,7 +104,7 @@ describe("a modern client over HTTP", () => {
             yield* client.callTool("tool-1", {})
             yield* Effect.ignore(client.readResource("file:///é"))
             yield* client.getPrompt("über")
-            yield* Effect.scoped(client.subscribe({ resourceSubscriptions: ["file:///a"] }))
+            yield* Effect.scoped(client.subscribe({ uris: ["file:///a"] }))
           })
         )
       )

@@ -78,7 +78,7 @@ const parsed = (pieces: ReadonlyArray<string>, maxEventSize: number) => {
 const pieces = fc
   .tuple(eventText, fc.array(fc.nat({ max: 1000 }), { maxLength: 6 }))
   .map(([text, cuts]): ReadonlyArray<string> => {
-    const edges = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length]
+    const edges = [0, ...cuts.map((cut) => cut % (text.length + 1)).toSorted((a, b) => a - b), text.length]
     return edges.slice(1).map((end, index) => text.slice(edges[index], end))
   })
 

@@ -54,7 +54,7 @@ describe("messages", () => {
     it(`cover every method of ${version}`, () => {
       const sent = methodsOf(fc.sample(fuzz.clientMessage(version), { numRuns: 600, seed: 1 }))
       const expected = [...Object.keys(revision.clientRequests), ...Object.keys(revision.clientNotifications)]
-      expect([...sent].sort()).toEqual([...expected, "answer"].sort())
+      expect([...sent].toSorted()).toEqual([...expected, "answer"].toSorted())
     })
   }
 
@@ -93,7 +93,7 @@ describe("arguments of a tool", () => {
     const [first, again] = [find(7), find(7)]
     expect(first.counterexample).toEqual(again.counterexample)
     const smallest = first.counterexample?.[0] as typeof Order.input.Encoded | undefined
-    expect(Object.keys(smallest ?? {}).sort()).toEqual(["amount", "name", "size"])
+    expect(Object.keys(smallest ?? {}).toSorted()).toEqual(["amount", "name", "size"])
     expect(smallest?.name).toHaveLength(1)
   })
 

@@ -1,7 +1,7 @@
 /**
  * The server that is fuzzed: a little of everything, and a logger that remembers what must never be logged.
  */
-import { Cause, Effect, Layer, Logger, Schema, Stream } from "effect"
+import { Cause, Effect, type Layer, Logger, Schema, Stream } from "effect"
 import * as fc from "fast-check"
 import { McpServer, Peer, Progress, Prompt, PromptMessage, Resource, Tool } from "../../src/index.ts"
 import * as Fuzz from "../../src/testing/Fuzz.ts"

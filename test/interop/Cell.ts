@@ -88,7 +88,7 @@ const converse = async (pairing: Pairing, tap: Tap, column: string | undefined):
     } catch (cause) {
       // A server that does not speak the revision is one that the client has to turn down, with the right words.
       const offered = /Unsupported: The server (?:speaks revision|does not speak) (\S+)/.exec(String(cause))?.[1]
-      if (column === undefined || offered === undefined) throw cause
+      if (column === undefined || offered === undefined || server.speaks.includes(column)) throw cause
       refusal = "not spoken"
       return undefined
     }
@@ -103,6 +103,8 @@ const converse = async (pairing: Pairing, tap: Tap, column: string | undefined):
       revision = negotiated(wire)
     }
     if (revision === undefined) throw new Error("No revision can be seen on the wire")
+    const newest = kind.revisions.findLast((one) => server.speaks.includes(one))
+    if (column === undefined && revision !== newest) throw new Error(`${revision} was negotiated; both speak ${newest}`)
     if (column !== undefined && revision !== column) throw new Error(`${revision} was negotiated, not ${column}`)
     if (client.revision !== undefined && client.revision !== revision) {
       throw new Error(`The client says ${client.revision}; the wire says ${revision}`)

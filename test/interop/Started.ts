@@ -108,6 +108,7 @@ const listening = async (options: Start): Promise<Started> => {
       }
     },
     stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
       const ended = once(child, "exit")
       child.kill("SIGKILL")
       await ended

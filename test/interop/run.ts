@@ -53,7 +53,12 @@ const runRow = async (client: ClientKind, server: ServerKind, startOf: ServerKin
     transport: startOf.label ?? startOf.transport,
     name: `${client.name} → ${server.name}`
   }
-  const started = await start(startOf, directory)
+  const started = await start(startOf, directory).catch((cause: unknown) => String(cause))
+  if (typeof started === "string") {
+    const failure = { scenario: "start", message: started, excerpt: [], fault: undefined }
+    const failed = { column: undefined, negotiated: undefined, passed: 0, failures: [failure] }
+    return { pairing, cells: columns.map((column) => ({ ...failed, column })) }
+  }
   const cells: Array<Cell> = []
   try {
     for (const column of columns) {

@@ -25,8 +25,14 @@ export interface Start {
 export interface ServerKind {
   readonly name: string
   readonly starts: ReadonlyArray<Start>
+  /** The revisions that it speaks. */
+  readonly speaks: ReadonlyArray<string>
   readonly offer: Offer
 }
+
+const upTo2025_06 = ["2024-11-05", "2025-03-26", "2025-06-18"]
+const legacy = [...upTo2025_06, "2025-11-25"]
+const modern = "2026-07-28"
 
 const { resolve } = createRequire(import.meta.url)
 
@@ -53,8 +59,14 @@ const ours: Offer = {
   complete: { ref: { type: "ref/prompt", name: "greet" }, name: "name", value: "A", values: ["Ada", "Alan"] }
 }
 
-const library = (name: string, file: string, others: ReadonlyArray<Start> = []): ServerKind => ({
+const library = (
+  name: string,
+  file: string,
+  speaks: ReadonlyArray<string>,
+  others: ReadonlyArray<Start> = []
+): ServerKind => ({
   name,
+  speaks,
   starts: [
     { transport: "stdio", file: own(file), args: ["stdio"] },
     { transport: "http", file: own(file), args: ["http"] },
@@ -77,6 +89,7 @@ export const theirs = (directory: string): ReadonlyArray<ServerKind> => {
   return [
     {
       name: "server-everything",
+      speaks: legacy,
       starts: [
         { transport: "stdio", file: everything, args: ["stdio"] },
         { transport: "http", file: everything, args: ["streamableHttp"], path: "/mcp", choosesPort: true },
@@ -123,6 +136,7 @@ export const theirs = (directory: string): ReadonlyArray<ServerKind> => {
     },
     {
       name: "server-filesystem",
+      speaks: legacy,
       starts: [{ transport: "stdio", file: program("server-filesystem"), args: [files] }],
       offer: {
         call: { name: "read_text_file", args: { path: join(files, "hello.txt") }, text: "Hello from a file" },
@@ -136,6 +150,7 @@ export const theirs = (directory: string): ReadonlyArray<ServerKind> => {
     },
     {
       name: "server-memory",
+      speaks: legacy,
       starts: [
         {
           transport: "stdio",
@@ -159,6 +174,7 @@ export const theirs = (directory: string): ReadonlyArray<ServerKind> => {
     },
     {
       name: "server-sequential-thinking",
+      speaks: legacy,
       starts: [{ transport: "stdio", file: program("server-sequential-thinking"), args: [] }],
       offer: {
         call: {
@@ -174,11 +190,11 @@ export const theirs = (directory: string): ReadonlyArray<ServerKind> => {
         fail: { name: "sequentialthinking", args: { thought: 1 }, text: "" }
       }
     },
-    library("@modelcontextprotocol/sdk", "sdk1", withSse("sdk1")),
-    library("@modelcontextprotocol/server", "sdk2"),
-    library("fastmcp", "fastmcp", withSse("fastmcp")),
-    library("tmcp", "tmcp"),
-    library("effect/ai", "effect-ai")
+    library("@modelcontextprotocol/sdk", "sdk1", legacy, withSse("sdk1")),
+    library("@modelcontextprotocol/server", "sdk2", [...legacy, modern]),
+    library("fastmcp", "fastmcp", legacy, withSse("fastmcp")),
+    library("tmcp", "tmcp", [...upTo2025_06, modern]),
+    library("effect/ai", "effect-ai", [...legacy, modern])
   ]
 }
 
@@ -196,6 +212,7 @@ export const ofThisPackage = (directory: string): ReadonlyArray<ServerKind> => {
   return [
     {
       name: "examples/files",
+      speaks: [...legacy, modern],
       starts: [
         { transport: "stdio", file: example, args: [files] },
         { transport: "http", file: example, args: [files, "--http", "0"] }
@@ -234,6 +251,7 @@ export const ofThisPackage = (directory: string): ReadonlyArray<ServerKind> => {
     },
     {
       name: "test/conformance/server.ts",
+      speaks: [...legacy, modern],
       starts: [{ transport: "http", file: conformance, args: ["--port", "0"] }],
       offer: {
         call: { name: "test_simple_text", args: {}, text: "simple text response" },

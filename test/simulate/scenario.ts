@@ -69,7 +69,7 @@ const isReliable = ({ drop, duplicate, kill, stall, stallFor }: Simulation.Fault
   drop === 0 && duplicate === 0 && kill === 0 && (stall === 0 || stallFor < Infinity)
 
 /** Time after which whatever was cut off has run into its limit, questions of the server included. */
-const longAfter = "30 minutes"
+const longAfter = "16 minutes"
 
 type Operation = (client: McpClient.Client, index: number) => Effect.Effect<string | undefined, unknown>
 
@@ -166,7 +166,7 @@ const elicitWith = (dice: Simulation.Dice, ledger: Ledger) => (request: { readon
       const chance = dice.below(10)
       if (chance === 0) return { action: "decline" as const }
       if (chance === 1) return { action: "cancel" as const }
-      if (chance === 2) yield* Effect.sleep("20 minutes")
+      if (chance === 2) yield* Effect.sleep("15 minutes")
       return { action: "accept" as const, content: { echo: `re: ${request.message}` } }
     })
   )
@@ -268,13 +268,15 @@ export const play = (plan: Plan): Effect.Effect<Outcome> =>
       if (Option.isSome(client)) {
         opened = true
         yield* converse(client.value)
-        yield* Effect.sleep(longAfter)
-        if (isReliable(plan.faults)) violations.push(...served.underWay(), ...ledger.open)
       } else if (isReliable(plan.faults)) {
         violations.push("the client could not be opened")
       }
+      if (isReliable(plan.faults)) {
+        yield* Effect.sleep(longAfter)
+        violations.push(...served.underWay(), ...ledger.open)
+      }
       yield* Scope.close(clientScope, Exit.void)
-      yield* Effect.sleep(longAfter)
+      yield* Effect.sleep("1 minute")
       if (isReliable(plan.faults)) violations.push(...served.underWay(), ...ledger.open)
       yield* Scope.close(serverScope, Exit.void)
       violations.push(...ledger.open.map((open) => `still open at the end: ${open}`))

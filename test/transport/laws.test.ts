@@ -13,15 +13,12 @@ import { createServer } from "node:http"
 import * as Net from "node:net"
 import * as OperatingSystem from "node:os"
 import * as Path from "node:path"
-import * as ports from "../../examples/transport.ts"
 import * as HttpLaws from "./HttpLaws.ts"
 import * as StdioLaws from "./StdioLaws.ts"
 
 const runner = { describe, test: it.live }
 
 TransportLaws.suite(runner, "in memory", InMemory.layer)
-
-TransportLaws.suite(runner, "examples/transport.ts", ports.layer)
 
 const openSocket = (options: Net.NetConnectOpts) =>
   Effect.acquireRelease(

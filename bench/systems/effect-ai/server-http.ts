@@ -16,8 +16,9 @@ const listening = Layer.effectDiscard(
   })
 )
 
-HttpRouter.serve(route, { disableLogger: true, disableListenLog: true }).pipe(
-  Layer.merge(listening),
+// Announced when everything is there, or a request could come too early.
+listening.pipe(
+  Layer.provide(HttpRouter.serve(route, { disableLogger: true, disableListenLog: true })),
   Layer.provide(NodeHttpServer.layer(Http.createServer, { port: 0, host: "127.0.0.1" })),
   Layer.launch,
   NodeRuntime.runMain

@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { CallContext } from "../../definition/CallContext.ts"
 import type { Completer } from "../../definition/Completion.ts"
 import { type CompleteRequestParams, type CompleteResult, maximumCompletionValues } from "../../protocol/index.ts"

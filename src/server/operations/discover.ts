@@ -3,7 +3,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { DiscoverResult } from "../../protocol/index.ts"
 import type { ServerRuntime } from "../ServerRuntime.ts"
 import { cacheHint } from "./listPage.ts"

@@ -1,7 +1,9 @@
 /**
  * What all list operations have in common: a page of a catalog, with its cursor and cache hint.
  */
-import { Duration, Effect, Result } from "effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { CallContext } from "../../definition/CallContext.ts"
 import type { McpError } from "../../protocol/McpError.ts"
 import type { CacheScope } from "../../protocol/index.ts"

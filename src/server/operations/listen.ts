@@ -3,7 +3,11 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
  */
-import { type Cause, Effect, Queue, type Scope, Stream } from "effect"
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { CallContext } from "../../definition/CallContext.ts"
 import type { McpError } from "../../protocol/McpError.ts"
 import {

@@ -3,7 +3,8 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
  */
-import { Effect, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { CallContext } from "../../definition/CallContext.ts"
 import type * as Prompt from "../../definition/Prompt.ts"
 import { McpError } from "../../protocol/McpError.ts"

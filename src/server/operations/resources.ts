@@ -3,7 +3,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources
  */
-import { Effect, Result, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
 import { CallContext } from "../../definition/CallContext.ts"
 import * as Resource from "../../definition/Resource.ts"
 import { McpError } from "../../protocol/McpError.ts"

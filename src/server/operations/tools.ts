@@ -3,7 +3,8 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools
  */
-import { Effect, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { CallContext } from "../../definition/CallContext.ts"
 import type * as Tool from "../../definition/Tool.ts"
 import { ErrorCode } from "../../protocol/JsonRpc.ts"

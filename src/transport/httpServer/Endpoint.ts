@@ -1,7 +1,9 @@
 /**
  * What an HTTP transport hands messages to: the half of a server that knows what they mean.
  */
-import type { Duration, Effect, Scope } from "effect"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type * as JsonRpc from "../../protocol/JsonRpc.ts"
 import type { Outlet } from "../Transport.ts"
 

@@ -2,7 +2,7 @@
  * One request over HTTP while it is being answered. Answered at once, it is a JSON body; when there is something to say
  * before the answer, or the answer takes long, it becomes a stream of events.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import type { Deadline } from "../Deadlines.ts"
 import * as Sse from "../Sse.ts"
@@ -23,6 +23,8 @@ export interface Host {
   readonly opened: (stream: EventStream) => void
   /** Milliseconds after which a request without an answer gets a stream. */
   readonly streamAfter: number
+  /** Milliseconds for which a client may leave a full event stream unread. */
+  readonly readTimeout: number
   readonly now: () => number
   readonly schedule: (deadline: Deadline) => void
   readonly unschedule: (deadline: Deadline) => void
@@ -189,7 +191,8 @@ export class Exchange implements Outlet {
   /** Makes the response a stream of events, unless it is one already. */
   #open(): Effect.Effect<void> {
     if (this.#opening !== undefined) return this.#opening
-    const stream = makeEventStream(() => this.#left())
+    const { readTimeout } = this.#options.host
+    const stream = makeEventStream({ readTimeout, onGone: () => this.#left() })
     this.#stream = stream
     this.#sessionStream = this.#options.sessionStream?.()
     this.#opening = Effect.void

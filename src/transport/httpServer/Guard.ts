@@ -2,7 +2,7 @@
  * Who may talk to an HTTP server at all: the `Host` it was called by, the `Origin` of a page that calls it, and what a
  * browser has to be told (HTTP-03, HTTP-04, HTTP-05). Without this, any web page could reach a server on localhost.
  */
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 import type { Headers } from "./HttpMessage.ts"
 
 /** Options of the guard. */
@@ -41,8 +41,8 @@ export class Guard {
     if (Predicate.isFunction(origins)) this.#origins = origins
     else if (origins === undefined) this.#origins = isLoopbackOrigin
     else {
-      const allowed = origins.map((origin) => origin.toLowerCase().replace(/\/$/, ""))
-      this.#origins = (origin) => allowed.includes(origin.toLowerCase())
+      const allowed = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, "")))
+      this.#origins = (origin) => allowed.has(origin.toLowerCase())
     }
     this.#cors = options.cors ?? false
   }

@@ -1,7 +1,7 @@
 /**
  * HTTP as a value: a request in, a response out. Hosts translate between this and what they have.
  */
-import type { Effect } from "effect"
+import type * as Effect from "effect/Effect"
 import type { McpError } from "../../protocol/McpError.ts"
 import type { Principal } from "../Transport.ts"
 import type { EventStream } from "./EventStream.ts"

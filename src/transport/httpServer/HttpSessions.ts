@@ -4,8 +4,13 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
-import { Clock, Duration, Effect, Exit, type Fiber, Scope } from "effect"
-import { SecureRandom } from "effect/crypto"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import { findRevision } from "../../revision/Revisions.ts"

@@ -4,8 +4,11 @@
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
-import { Duration, Effect, Exit, Scope } from "effect"
-import { SecureRandom } from "effect/crypto"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import { McpError } from "../../protocol/McpError.ts"
@@ -80,9 +83,9 @@ class SseSession {
   peer!: SessionPeer
   handshake: Deadline | undefined
 
-  constructor(principal: Principal | undefined, onGone: (session: SseSession) => void) {
+  constructor(principal: Principal | undefined, readTimeout: number, onGone: (session: SseSession) => void) {
     this.principal = principal
-    this.stream = makeEventStream(() => onGone(this))
+    this.stream = makeEventStream({ readTimeout, onGone: () => onGone(this) })
   }
 
   readonly send = (message: JsonRpc.Outgoing): Effect.Effect<void, McpError> =>
@@ -143,7 +146,7 @@ export class HttpSse {
       const { host } = this.#settings
       const { headers, principal } = request
       // The session is the stream: without it nobody could be answered.
-      const session = new SseSession(principal, (gone) => host.fork(this.#close(gone)))
+      const session = new SseSession(principal, host.readTimeout, (gone) => host.fork(this.#close(gone)))
       const { send } = session
       const outlet: Outlet = { send: (message) => Effect.suspend(() => send(message)), headers, principal }
       session.peer = yield* Scope.provide(this.#settings.open(outlet), session.scope)

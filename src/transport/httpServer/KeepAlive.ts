@@ -2,7 +2,9 @@
  * Comments on idle event streams, so that proxies and clients don't take silence for death (SUBS-15). One fiber for
  * all streams; it ends when none is left.
  */
-import { type Duration, Effect, type Fiber } from "effect"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Sse from "../Sse.ts"
 import type { EventStream } from "./EventStream.ts"
 

@@ -1,7 +1,8 @@
 /**
  * What an HTTP server answers when it does not pass a message on: the status, and a JSON-RPC error that says what to do.
  */
-import { Effect, Predicate } from "effect"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import { MetaKey } from "../../protocol/Meta.ts"
 import type { Headers, HttpResponse } from "./HttpMessage.ts"
@@ -51,10 +52,10 @@ export const methodNotAllowed = (allow: string): Effect.Effect<HttpResponse> =>
     headers: { allow, "content-type": "application/json" }
   })
 
-export const shuttingDown: HttpResponse = response(503, {
-  code: ErrorCode.InternalError,
-  message: "The server is shutting down; try again elsewhere or later"
-})
+export const shuttingDown = (id?: JsonRpc.RequestId): HttpResponse => {
+  const message = "The server is shutting down; try again elsewhere or later"
+  return response(503, { code: ErrorCode.InternalError, message }, id)
+}
 
 /** Whether an `Accept` header lets a media type through. Without the header anything goes. */
 export const accepts = (accept: string | undefined, type: string): boolean => {

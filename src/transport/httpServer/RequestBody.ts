@@ -1,7 +1,7 @@
 /**
  * The message in the body of a POST, or the response that refuses it.
  */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import type { HttpRequest, HttpResponse } from "./HttpMessage.ts"
 import * as Refusal from "./Refusal.ts"

@@ -2,7 +2,8 @@
  * A stream of a legacy session: what one request, or nobody in particular, has to be told. It outlives the connection
  * that carries it; a client that lost the connection asks for the rest (HTTP-24 to HTTP-27).
  */
-import { Effect, Semaphore } from "effect"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import type { Store } from "../EventStore.ts"
 import * as Sse from "../Sse.ts"
 import type { EventStream } from "./EventStream.ts"

@@ -4,7 +4,14 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
-import { Clock, Context, Duration, Effect, Fiber, Option, Predicate, Scope } from "effect"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Scope from "effect/Scope"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import { MetaKey } from "../../protocol/Meta.ts"
 import { Deadlines } from "../Deadlines.ts"
@@ -31,6 +38,11 @@ export interface Options extends Guard.Options, SessionOptions {
   readonly maximumDepth?: number | undefined
   /** How long a request waits for its answer before its response becomes a stream. Default 100 milliseconds. */
   readonly streamAfter?: Duration.Input | undefined
+  /**
+   * How long a client may leave an event stream unread when 64 events wait on it. Then the stream is dropped, with a
+   * warning in the log; a client of a session may still resume it (2025-11-25). Default 30 seconds.
+   */
+  readonly readTimeout?: Duration.Input | undefined
   /** How often an open stream gets a comment. Default 15 seconds. */
   readonly keepAlive?: Duration.Input | undefined
   /** How long requests under way may take to end at shutdown, before they are interrupted. Default 5 seconds. */
@@ -160,6 +172,7 @@ class Server<R> {
       },
       opened: (stream) => keepAlive.add(stream),
       streamAfter: Duration.toMillis(Duration.fromInputUnsafe(options.streamAfter ?? Duration.millis(100))),
+      readTimeout: Duration.toMillis(Duration.fromInputUnsafe(options.readTimeout ?? Duration.seconds(30))),
       now: () => deadlines.now(),
       schedule: (deadline) => deadlines.add(deadline),
       unschedule: (deadline) => deadlines.remove(deadline)
@@ -187,8 +200,8 @@ class Server<R> {
     const response =
       refused !== undefined
         ? Effect.succeed(Refusal.response(403, Refusal.invalidRequest(refused)))
-        : this.#closing
-          ? Effect.succeed(Refusal.shuttingDown)
+        : this.#closing && opensStream(request)
+          ? Effect.succeed(Refusal.shuttingDown())
           : (this.#sse?.route(request) ?? this.#route(request))
     // A page of an allowed origin may read refusals too.
     if (cors === undefined) return response
@@ -245,6 +258,10 @@ class Server<R> {
 
   #message(request: HttpRequest, message: JsonRpc.Incoming): Effect.Effect<HttpResponse> {
     if (message instanceof JsonRpc.Malformed) return Effect.succeed(Refusal.response(400, message.error, message.id))
+    // What is no request may be what a call that is under way waits for.
+    if (this.#closing && JsonRpc.needsAnswer(message)) {
+      return Effect.succeed(Refusal.shuttingDown(JsonRpc.isRequest(message) ? message.id : undefined))
+    }
     const version = request.headers["mcp-protocol-version"]
     if (message instanceof JsonRpc.Batch) {
       return this.#endpoint.legacy.length === 0 || this.#isModernVersion(version)
@@ -381,7 +398,7 @@ class Server<R> {
     const event = last === undefined ? undefined : parseEventId(last)
     const stream = last === undefined ? session.standalone : event && session.streams.get(event.stream)
     if (stream === undefined) return Effect.succeed(Refusal.response(400, Refusal.unknownEvent))
-    const connection = makeEventStream(() => {})
+    const connection = makeEventStream({ readTimeout: this.#host.readTimeout, onGone: () => {} })
     this.#keepAlive.add(connection)
     const response = { status: 200, headers: eventStreamHeaders, body: connection }
     // Events are written while the host already sends what there is; the head does not wait for them (BUG-34).
@@ -402,5 +419,9 @@ class Server<R> {
 }
 
 const accepted: HttpResponse = { status: 202, headers: {} }
+
+/** Whether it asks for a stream that is not there yet. */
+const opensStream = ({ headers, method }: HttpRequest): boolean =>
+  method === "GET" && headers["last-event-id"] === undefined
 
 const isSession = (value: HttpSession | HttpResponse): value is HttpSession => "peer" in value

@@ -4,8 +4,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -15,6 +16,10 @@ import type { SubscriptionFilter } from "../protocol/index.ts"
 import { bufferSize, type Change, changeOf, compare, type Subscribe, toSubscriptionFilter } from "./Changes.ts"
 import type { Conversation } from "./Conversation.ts"
 import type { Notifications } from "./Notifications.ts"
+
+/** Whether a request ended without an answer of the server's. */
+const mayHaveArrived = (cause: Cause.Cause<McpError>): boolean =>
+  !cause.reasons.some((reason) => Cause.isFailReason(reason) && reason.error.reason._tag !== "Timeout")
 
 /** The subscriptions of one client. */
 export class LegacySubscriptions {
@@ -68,17 +73,31 @@ export class LegacySubscriptions {
       const counted = Effect.sync(() => void this.#watchers.set(uri, watchers + 1))
       return watchers > 0
         ? counted
-        : Effect.andThen(this.#conversation.request("resources/subscribe", { uri }), counted)
+        : Effect.andThen(
+            Effect.onExit(this.#conversation.request("resources/subscribe", { uri }), (exit) =>
+              Exit.isFailure(exit) && mayHaveArrived(exit.cause) ? this.#forget(uri) : Effect.void
+            ),
+            counted
+          )
     })
-    return Effect.acquireRelease(
-      this.#lock.withPermit(start),
-      () =>
-        Effect.sync(() => {
-          // Whoever stops watching need not wait for the server to hear of it.
-          this.#conversation.agreement.link.session.fork(Effect.ignore(this.#lock.withPermit(this.#stop(uri))))
-        }),
-      { interruptible: true }
+    return Effect.acquireRelease(this.#lock.withPermit(start), () => this.#later(this.#stop(uri)), {
+      interruptible: true
+    })
+  }
+
+  /** A subscription that was given up before its answer came may have been made all the same. */
+  #forget(uri: string): Effect.Effect<void> {
+    const unsubscribe = Effect.suspend(() =>
+      this.#watchers.has(uri) ? Effect.void : this.#conversation.request("resources/unsubscribe", { uri })
     )
+    return this.#later(unsubscribe)
+  }
+
+  /** Whoever stops watching need not wait for the server to hear of it. */
+  #later(work: Effect.Effect<unknown, McpError>): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.#conversation.agreement.link.session.fork(Effect.ignore(this.#lock.withPermit(work)))
+    })
   }
 
   #stop(uri: string): Effect.Effect<void, McpError> {

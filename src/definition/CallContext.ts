@@ -21,7 +21,19 @@ export interface Caller {
   readonly capabilities: ClientCapabilities
 }
 
-/** The call being answered. */
+/**
+ * The call being answered.
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { CallContext, Tool } from "mcp-effect"
+ *
+ * const whoami = Tool.handle(Tool.make("whoami"), () =>
+ *   Effect.map(CallContext.CallContext, ({ principal }) => principal?.subject ?? "nobody")
+ * )
+ * ```
+ */
 export class CallContext extends Context.Service<
   CallContext,
   {

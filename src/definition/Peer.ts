@@ -97,6 +97,19 @@ export const elicit = <S extends FormSchema>(
 /**
  * Asks a person to open a page, where they do what must not pass through the client: log in, pay, type a secret.
  * `Accept` means that they agreed to open it, not that they finished there.
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Peer, Tool } from "mcp-effect"
+ *
+ * const connect = Tool.handle(Tool.make("connect"), () =>
+ *   Effect.map(
+ *     Peer.elicitUrl({ message: "Please sign in to the archive", url: "https://archive.example/connect" }),
+ *     (answer) => (answer._tag === "Accept" ? "Call again when you have signed in" : "Not connected")
+ *   )
+ * )
+ * ```
  */
 export const elicitUrl = (
   options: AskOptions & {
@@ -130,6 +143,19 @@ export const elicitUrl = (
  * Asks the client's model to complete a conversation. With `tools`, the client must have declared `sampling.tools`.
  *
  * Tool results out of order are a mistake in the program and die with a message that says so (SAMP-10, SAMP-11).
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Content, Peer, Tool } from "mcp-effect"
+ *
+ * const name = Tool.handle(Tool.make("name-a-cat"), () =>
+ *   Effect.map(
+ *     Peer.sample({ messages: [{ role: "user", content: Content.text("A name for a cat, please") }], maxTokens: 20 }),
+ *     ({ content }) => JSON.stringify(content)
+ *   )
+ * )
+ * ```
  */
 export const sample = (
   params: CreateMessageRequestParams,
@@ -148,7 +174,19 @@ export const sample = (
   )
 }
 
-/** Asks which directories or files the client lets the server work in. A hint, not access control (ROOT-09). */
+/**
+ * Asks which directories or files the client lets the server work in. A hint, not access control (ROOT-09).
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Peer, Tool } from "mcp-effect"
+ *
+ * const where = Tool.handle(Tool.make("where"), () =>
+ *   Effect.map(Peer.roots(), (roots) => roots.map(({ uri }) => uri).join("\n"))
+ * )
+ * ```
+ */
 export const roots = (options?: AskOptions): Effect.Effect<ReadonlyArray<Root>, McpError, CallContext> =>
   Effect.map(
     ask("roots/list", {}, { roots: {} }, options?.key),

@@ -24,7 +24,19 @@ import type {
 import type { CallContext } from "./CallContext.ts"
 import { checkNames, type Completer, type Completers, type CompletersNeeds } from "./Completion.ts"
 
-/** There is nothing to read under this URI. Becomes the error that the peer's revision has for it. */
+/**
+ * There is nothing to read under this URI. Becomes the error that the peer's revision has for it.
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Resource } from "mcp-effect"
+ *
+ * const users = Resource.template("user://{id}", { name: "users" }, ({ id }) =>
+ *   id === "ada" ? Effect.succeed("Ada Lovelace") : Effect.fail(new Resource.NotFound({ uri: `user://${id}` }))
+ * )
+ * ```
+ */
 export class NotFound extends Schema.TaggedError<NotFound>()("ResourceNotFound", { uri: Schema.String }) {
   override get message(): string {
     return `Resource not found: ${this.uri}`

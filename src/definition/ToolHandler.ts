@@ -27,7 +27,25 @@ export class WithContent<out A> {
   }
 }
 
-/** Gives a structured output content of one's own, for models that read content rather than structure. */
+/**
+ * Gives a structured output content of one's own, for models that read content rather than structure.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { Content, Tool } from "mcp-effect"
+ *
+ * const Sum = Tool.make("sum", {
+ *   input: Schema.Struct({ numbers: Schema.Array(Schema.Number) }),
+ *   output: Schema.Struct({ sum: Schema.Number })
+ * })
+ *
+ * const handled = Tool.handle(Sum, ({ numbers }) => {
+ *   const sum = numbers.reduce((total, number) => total + number, 0)
+ *   return Effect.succeed(Tool.withContent({ sum }, [Content.text(`They add up to ${sum}`)]))
+ * })
+ * ```
+ */
 export const withContent = <A>(output: A, content: ReadonlyArray<ContentBlock>, meta?: Meta): WithContent<A> =>
   new WithContent(output, content, meta)
 

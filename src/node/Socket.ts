@@ -60,7 +60,7 @@ export interface UnixClientOptions extends Neutral.Options {
 const openTimeout = "10 seconds"
 
 // A client that has said all it wants to say still reads the answers.
-const connectionOptions = { allowHalfOpen: true, noDelay: true }
+const connectionOptions = { allowHalfOpen: true, noDelay: true, keepAlive: true }
 
 const listen = (
   options: Net.ListenOptions
@@ -126,6 +126,17 @@ const removeStale = Effect.fnUntraced(function* (path: string) {
  * Serves everyone who dials a Unix domain socket. A socket file behind which nobody listens any more is replaced; fails
  * with `TransportFailure` when somebody does, or when the file can't be made. The file is removed when the layer is
  * closed.
+ *
+ * @example
+ * ```ts
+ * import { Layer } from "effect"
+ * import { McpServer } from "mcp-effect"
+ * import { Socket } from "mcp-effect/node"
+ *
+ * const weather = McpServer.make({ name: "weather", version: "1.0.0" })
+ *
+ * const main = McpServer.layer(weather).pipe(Layer.provide(Socket.layerServerUnix({ path: "/run/weather.sock" })))
+ * ```
  */
 export const layerServerUnix = (options: UnixServerOptions): Layer.Layer<ServerTransport, McpError> =>
   Neutral.layerServerWith(options).pipe(

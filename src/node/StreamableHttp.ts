@@ -26,6 +26,10 @@ export interface NodeOptions extends Options {
   readonly port: number
   /** The address to listen on. Default `127.0.0.1`: only this machine. */
   readonly host?: string | undefined
+  /** The most bytes of the headers of a request; more is refused with 431. Default 16 KiB. */
+  readonly maximumHeaderBytes?: number | undefined
+  /** Time for a request to come in, headers and body; then it is refused with 408. Default 1 minute. */
+  readonly requestTimeout?: Duration.Input | undefined
 }
 
 /** Where a server listens, and whether it still takes requests. */
@@ -76,7 +80,7 @@ export const host = <R>(
   options: NodeOptions
 ): Effect.Effect<Listening["Service"], McpError, R | Scope.Scope> =>
   Effect.gen(function* () {
-    const node = NodeHttp.createServer()
+    const node = NodeHttp.createServer(limitsOf(options))
     // Closed last: whoever is still being answered keeps the connection until then.
     yield* Effect.addFinalizer(() => close(node))
     const http = yield* making
@@ -123,6 +127,18 @@ const isAt = (path: string, url: string | undefined): boolean => {
   if (url === undefined || !url.startsWith(path)) return false
   const rest = url.slice(path.length)
   return rest === "" || rest === "/" || rest.startsWith("?") || rest.startsWith("/?")
+}
+
+const limitsOf = (options: NodeOptions): NodeHttp.ServerOptions => {
+  const timeout = Duration.toMillis(Duration.fromInputUnsafe(options.requestTimeout ?? Duration.minutes(1)))
+  // Zero is no limit to Node, and it takes whole milliseconds only.
+  const requestTimeout = timeout === Infinity ? 0 : Math.ceil(timeout)
+  return {
+    maxHeaderSize: options.maximumHeaderBytes ?? 16 * 1024,
+    requestTimeout,
+    headersTimeout: requestTimeout,
+    connectionsCheckingInterval: Math.max(1, Math.min(Math.ceil(timeout / 2), 30_000))
+  }
 }
 
 const listen = (node: NodeHttp.Server, options: NodeOptions): Effect.Effect<void, McpError> =>
@@ -179,33 +195,48 @@ const readBody = (request: NodeHttp.IncomingMessage, maximumBytes: number): Effe
 
 const write = (response: NodeHttp.ServerResponse, { body, headers, status }: HttpResponse): Effect.Effect<void> => {
   if (body instanceof EventStream) return writeEvents(response, status, headers, body)
-  // Whatever was not read of a body that is too large is not going to be read: the connection is of no use any more.
-  const finish = status === 413 ? { connection: "close" } : undefined
-  const length = body === undefined ? 0 : Buffer.byteLength(body)
   return Effect.sync(() => {
-    response.writeHead(status, { ...headers, ...finish, ...(status !== 204 && { "content-length": length }) })
+    const fields: { [name: string]: string | number } = { ...headers }
+    // Whatever was not read of a body that is too large is not going to be read: the connection is of no use any more.
+    if (status === 413) fields.connection = "close"
+    if (status !== 204) fields["content-length"] = body === undefined ? 0 : Buffer.byteLength(body)
+    response.writeHead(status, fields)
     response.end(body)
   })
 }
 
-const writeEvents = (
-  response: NodeHttp.ServerResponse,
-  status: number,
-  headers: HttpResponse["headers"],
-  events: EventStream
-): Effect.Effect<void> =>
-  Effect.gen(function* () {
+const writeEvents = Effect.fnUntraced(
+  function* (
+    response: NodeHttp.ServerResponse,
+    status: number,
+    headers: HttpResponse["headers"],
+    events: EventStream
+  ): Effect.fn.Return<void> {
     response.writeHead(status, headers)
-    response.flushHeaders()
     // The client is not told why: it does not read.
-    events.onDropped(() => response.destroy())
+    events.onHangUp(() => response.destroy())
+    let flushed = false
     while (true) {
-      const text = yield* events.next
-      if (text === undefined) break
-      if (!response.write(text)) yield* drained(response)
+      // What is said in the same moment goes out in the same write, at first together with the head.
+      yield* Effect.yieldNow
+      const text = events.take()
+      if (events.isDone) return void response.end(text)
+      if (text !== undefined) {
+        flushed = true
+        if (!response.write(text)) yield* drained(response)
+      } else {
+        if (!flushed) response.flushHeaders()
+        flushed = true
+        yield* events.ready
+      }
     }
-    response.end()
-  }).pipe(Effect.ensuring(Effect.sync(() => events.gone())))
+  },
+  (writing, _response, _status, _headers, events) =>
+    Effect.ensuring(
+      writing,
+      Effect.sync(() => events.gone())
+    )
+)
 
 const drained = (response: NodeHttp.ServerResponse): Effect.Effect<void> =>
   Effect.callback((resume) => {

@@ -119,12 +119,16 @@ const through = <R>(
 
 const aboutRequests = new Set(["notifications/progress", "notifications/message"])
 
+/** Log messages of one call that wait for a client to read, before more of them are left out: a logger can't wait. */
+const logsUnread = 64
+
 /** Sends the notifications of one call: rising progress only, and nothing after its end (PROG-02, PROG-06). */
 class NotificationSender {
   readonly #revision: Revision
   readonly #outlet: Outlet
   readonly #onlyChanges: boolean
   #progress = -Infinity
+  #logsUnread = 0
   #ended = false
 
   constructor(revision: Revision, outlet: Outlet, onlyChanges: boolean) {
@@ -144,9 +148,17 @@ class NotificationSender {
         if (!(progress > this.#progress)) return Effect.void
         this.#progress = progress
       }
+      const isLog = method === "notifications/message"
+      if (isLog && this.#logsUnread >= logsUnread) return Effect.void
       // When the peer is gone there is nobody to tell; the call itself is interrupted by its session.
       const sending = sendNow(this.#outlet, { jsonrpc: "2.0", method, params: codec.params.encode(params) })
-      return sending === Effect.void ? Effect.void : Effect.ignore(sending)
+      if (sending === Effect.void) return Effect.void
+      if (!isLog) return Effect.ignore(sending)
+      this.#logsUnread++
+      return Effect.ensuring(
+        Effect.ignore(sending),
+        Effect.sync(() => this.#logsUnread--)
+      )
     })
 
   end(): void {

@@ -5,6 +5,7 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
@@ -27,6 +28,15 @@ import type { ServerRuntime } from "./ServerRuntime.ts"
 /** How long a person or a model may take to answer a question of a handler. */
 const questionTimeout = "10 minutes"
 
+/** A resource that the peer is told about. */
+interface Subscription {
+  /** Done when every change from then on is told, or none ever will be. */
+  readonly watching: Deferred.Deferred<void>
+  fiber: Fiber.Fiber<void> | undefined
+  /** Whether it came to nothing. */
+  failed: boolean
+}
+
 /** A peer that has sent `initialize`. */
 export class LegacyPeer<R> {
   readonly revision: Revision
@@ -34,7 +44,7 @@ export class LegacyPeer<R> {
   readonly #session: Session<R>
   readonly #client: InitializeRequestParams
   readonly #outlet: Outlet
-  readonly #subscriptions = new Map<string, Fiber.Fiber<void>>()
+  readonly #subscriptions = new Map<string, Subscription>()
   #logLevel: LoggingLevel = "info"
   #initialized = false
 
@@ -127,27 +137,45 @@ export class LegacyPeer<R> {
     const earlier = this.#subscriptions.get(uri)
     if (request.method === "resources/unsubscribe") {
       this.#subscriptions.delete(uri)
-      return Effect.as(earlier === undefined ? Effect.void : Fiber.interrupt(earlier), {})
+      return Effect.as(earlier?.fiber === undefined ? Effect.void : Fiber.interrupt(earlier.fiber), {})
     }
-    if (earlier !== undefined) return Effect.succeed({})
+    if (earlier !== undefined) {
+      const again = Effect.suspend(() =>
+        earlier.failed ? this.#subscription(request, uri, outlet) : Effect.succeed({})
+      )
+      return Effect.andThen(Deferred.await(earlier.watching), again)
+    }
     if (this.#subscriptions.size >= this.#runtime.server.limits.subscriptions) {
       const most = this.#runtime.server.limits.subscriptions
       return Effect.fail(McpError.limit("subscriptions", `Too many subscriptions: at most ${most}`))
     }
     const call = callContext(this.#runtime, request, this.#asker(outlet), outlet)
-    return Effect.gen({ self: this }, function* () {
+    // Its place is taken before anything is waited for, or many at once would all find one that is free.
+    const subscription: Subscription = { watching: Deferred.makeUnsafe(), fiber: undefined, failed: false }
+    this.#subscriptions.set(uri, subscription)
+    const started = Effect.gen({ self: this }, function* () {
       const watch = yield* Effect.provideService(Changes.ofResource(this.#runtime, uri), CallContext, call)
-      const watching = yield* Deferred.make<void>()
+      if (this.#subscriptions.get(uri) !== subscription) return {}
       const telling = Effect.flatMap(watch ?? Effect.succeed(Stream.empty), (changes) =>
         Effect.andThen(
-          Deferred.succeed(watching, undefined),
+          Deferred.succeed(subscription.watching, undefined),
           Stream.runForEach(changes, (change) => this.#tell(change))
         )
       )
-      this.#subscriptions.set(uri, this.#session.fork(Effect.scoped(telling)))
+      subscription.fiber = this.#session.fork(Effect.scoped(telling))
       // The client is told that it is subscribed when nothing will be missed any more.
-      yield* Deferred.await(watching)
+      const watching = Effect.exit(Deferred.await(subscription.watching))
+      const exit = yield* Effect.raceFirst(watching, Fiber.await(subscription.fiber))
+      const isWanted = this.#subscriptions.get(uri) === subscription
+      if (Exit.isFailure(exit) && isWanted) return yield* Effect.failCause(exit.cause)
       return {}
+    })
+    return Effect.onExit(started, (exit) => {
+      subscription.failed = Exit.isFailure(exit)
+      Deferred.doneUnsafe(subscription.watching, Effect.void)
+      if (!subscription.failed) return Effect.void
+      if (this.#subscriptions.get(uri) === subscription) this.#subscriptions.delete(uri)
+      return subscription.fiber === undefined ? Effect.void : Fiber.interrupt(subscription.fiber)
     })
   }
 

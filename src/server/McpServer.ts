@@ -17,6 +17,7 @@ import * as Limits from "../session/Limits.ts"
 import { type Connection, ServerTransport } from "../transport/Transport.ts"
 import * as Catalog from "./Catalog.ts"
 import type { Middleware } from "./Middleware.ts"
+import * as Presence from "./Presence.ts"
 import * as ServerPeer from "./ServerPeer.ts"
 import * as ServerRuntime from "./ServerRuntime.ts"
 import * as Shutdown from "./Shutdown.ts"
@@ -195,14 +196,22 @@ export const layer = <R>(
             Effect.sync(() => peers.add(peer)),
             () => Effect.sync(() => peers.delete(peer))
           )
-          yield* connection.run((message) => peer.receive(message, connection))
+          const presence = connection.trusted === true ? Effect.never : Presence.watch(peer, server.limits)
+          yield* Effect.raceFirst(
+            connection.run((message) => peer.receive(message, connection)),
+            presence
+          )
           if (connection.readsAfterEnd === true) {
             peer.stopListening()
             yield* Effect.timeoutOption(peer.idle, finishWithin)
           }
         }).pipe(
           Effect.scoped,
-          Effect.catch((error) => Effect.logDebug("A connection has ended with an error", error))
+          Effect.catch((error) =>
+            error.reason._tag === "LimitExceeded"
+              ? Effect.logWarning(`A client was hung up on: ${error.message}`)
+              : Effect.logDebug("A connection has ended with an error", error)
+          )
         )
       const serving = yield* Effect.forkScoped(
         transport.run((connection) => (runtime.isClosing ? Effect.void : attend(connection)))

@@ -1,19 +1,22 @@
 /**
  * One connection to a client, or one legacy HTTP session: tells the eras apart, message by message, and serves both.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { BatchOutlet } from "../session/BatchOutlet.ts"
 import { make as makeSession, type Session } from "../session/Session.ts"
 import { andThen, type Work } from "../session/Work.ts"
 import type { Outlet } from "../transport/Transport.ts"
+import { tooMany } from "./Admission.ts"
 import { give, refuse } from "./Answer.ts"
 import { handshake, LegacyPeer } from "./LegacyPeer.ts"
 import * as ModernRequest from "./ModernRequest.ts"
+import * as Presence from "./Presence.ts"
 import type { ServerRuntime } from "./ServerRuntime.ts"
 
 /** Options of {@link open}. */
@@ -31,6 +34,8 @@ export class ServerPeer<R> {
   /** The requests that listen for changes. */
   readonly #listeners = new Set<{ readonly id: JsonRpc.RequestId }>()
   #onSilence: (() => void) | undefined
+  #heard = 0
+  #isModern = false
 
   constructor(runtime: ServerRuntime<R>, outlet: Outlet) {
     this.#runtime = runtime
@@ -57,8 +62,25 @@ export class ServerPeer<R> {
     return this.#session.waiting
   }
 
+  /** Whether it has sent `initialize`, or a request that stands for itself. */
+  get isIntroduced(): boolean {
+    return this.#isModern || this.#legacy !== undefined
+  }
+
+  /** How many messages have come from it. */
+  get heard(): number {
+    return this.#heard
+  }
+
+  /** Asks the client whether it is there; `undefined` where clients can't be asked. */
+  get ping(): Effect.Effect<void, McpError> | undefined {
+    if (this.#legacy === undefined) return undefined
+    return Presence.ping((timeout) => this.#session.request("ping", undefined, { timeout }))
+  }
+
   /** Takes a message. The effect ends when the next one may be read. */
   receive(message: JsonRpc.Incoming, outlet: Outlet): Effect.Effect<void> {
+    this.#heard++
     return this.#session.receive(message, outlet)
   }
 
@@ -102,8 +124,12 @@ export class ServerPeer<R> {
       return refuse(runtime, McpError.protocol(JsonRpc.ErrorCode.InvalidRequest, alone(request)))
     }
     if (isModern) {
-      const work = ModernRequest.answer(runtime, request, outlet)
-      return request.method === "subscriptions/listen" ? this.#listening(request.id, work) : work
+      this.#isModern = true
+      if (request.method !== "subscriptions/listen") return ModernRequest.answer(runtime, request, outlet)
+      const { listeners } = runtime.server.limits
+      return this.#listeners.size < listeners
+        ? this.#listening(request.id, ModernRequest.answer(runtime, request, outlet))
+        : refuse(runtime, tooMany("listeners", listeners))
     }
     if (this.#legacy !== undefined) return this.#legacy.answer(request, outlet)
     if (request.method === "initialize") return this.#initialize(request)
@@ -160,7 +186,7 @@ export const open = <R>(
 ): Effect.Effect<ServerPeer<R>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const peer = new ServerPeer(runtime, outlet)
-    const session = yield* Effect.provideContext(
+    const session = yield* Effect.updateContext(
       makeSession<R>({
         outlet,
         limits: runtime.server.limits,
@@ -170,7 +196,9 @@ export const open = <R>(
         onNotification: peer.onNotification,
         onStray: () => Effect.void
       }),
-      runtime.services
+      // The server's services and nothing else: whatever serves the first request is not to live, or be seen, for longer.
+      (context: Context.Context<Scope.Scope>) =>
+        Context.add(runtime.services, Scope.Scope, Context.get(context, Scope.Scope))
     )
     peer.attach(session)
     return peer

@@ -12,7 +12,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -25,6 +25,8 @@ import { EventStream } from "../transport/httpServer/EventStream.ts"
 import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
 import * as Core from "../transport/httpServer/StreamableHttpServer.ts"
 import * as Sse from "../transport/Sse.ts"
+import { Admission } from "./Admission.ts"
+import { refuse } from "./Answer.ts"
 import type { McpServer } from "./McpServer.ts"
 import * as ModernRequest from "./ModernRequest.ts"
 import * as ServerPeer from "./ServerPeer.ts"
@@ -58,17 +60,26 @@ export const make = <R>(
 const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => {
   const versions = (era: "legacy" | "modern") =>
     runtime.revisions.filter((revision) => revision.era === era).map((revision) => revision.version)
+  const { limits } = runtime.server
+  const admission = new Admission(limits)
   return {
     modern: versions("modern"),
     legacy: versions("legacy"),
     answer: (request, outlet, landed) => {
-      const work = ModernRequest.answer(runtime, request, outlet)
-      const flight = new Flight(request, outlet, work, { unread: () => {}, landed })
+      const admitted = admission.admit(request, outlet.principal)
+      const isAdmitted = typeof admitted === "function"
+      const work = isAdmitted ? ModernRequest.answer(runtime, request, outlet) : refuse(runtime, admitted)
+      const over = () => {
+        if (isAdmitted) admitted()
+        landed()
+      }
+      const flight = new Flight(request, outlet, work, { unread: () => {}, landed: over })
       flight.start()
       return flight
     },
     closing: runtime.close,
-    closingWithin: runtime.server.limits.closing,
+    closingWithin: limits.closing,
+    handshakeWithin: limits.handshake,
     open: (outlet, sharedIds) => ServerPeer.open(runtime, outlet, { sharedIds })
   }
 }

@@ -34,12 +34,10 @@ export class Flights {
     return true
   }
 
-  /** Interrupts everything and waits until it has ended. */
-  get cancelAll(): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      const all = [...this.#byId.values()].flatMap((flights) => [...flights])
-      for (const flight of all) flight.cancel()
-      return Effect.forEach(all, (flight) => flight.landing, { discard: true })
-    })
+  /** Interrupts everything; the effect waits until it has ended. */
+  cancelAll(): Effect.Effect<void> {
+    const all = [...this.#byId.values()].flatMap((flights) => [...flights])
+    for (const flight of all) flight.cancel()
+    return Effect.forEach(all, (flight) => flight.landing, { discard: true })
   }
 }

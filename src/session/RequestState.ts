@@ -98,6 +98,21 @@ export const make = (options: Options = {}): Effect.Effect<Sealing> =>
 /**
  * Provides the service with keys of one's own, for servers that run in more than one process or must survive a
  * restart between two rounds.
+ *
+ * @example
+ * ```ts
+ * import { Layer, Redacted } from "effect"
+ * import { McpServer, RequestState } from "mcp-effect"
+ * import { Stdio } from "mcp-effect/node"
+ *
+ * const server = McpServer.make({ name: "demo", version: "1.0.0" })
+ * const key = Redacted.make(Buffer.from(process.env.STATE_KEY ?? "", "base64"))
+ *
+ * const main = McpServer.layer(server).pipe(
+ *   Layer.provide(RequestState.layer({ keys: [key], lifetime: "5 minutes" })),
+ *   Layer.provide(Stdio.layerServer)
+ * )
+ * ```
  */
 export const layer = (options: Options): Layer.Layer<RequestState> => Layer.effect(RequestState, make(options))
 

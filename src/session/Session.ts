@@ -165,11 +165,13 @@ export class Session<R = never> {
 
   /** Ends the session: handlers are interrupted and awaited, waiting calls fail with `reason`. */
   close(reason: McpError): Effect.Effect<void> {
-    return Effect.suspend(() => {
+    const closing = Effect.suspend(() => {
       if (this.#closed !== undefined) return Effect.void
       this.#closed = reason
+      // Handlers first: one that waits for an answer of the peer is interrupted, and does not fail.
+      const landing = this.#flights.cancelAll()
       this.#calls.close(reason)
-      const ended = Effect.andThen(Fiber.interruptAll([...this.#background]), this.#flights.cancelAll)
+      const ended = Effect.andThen(Fiber.interruptAll([...this.#background]), landing)
       return Effect.flatMap(Effect.forkDetach(ended, { startImmediately: true }), (ending) =>
         Effect.timeoutOrElse(Effect.interruptible(Fiber.await(ending)), {
           duration: this.#options.limits.closing,
@@ -179,6 +181,8 @@ export class Session<R = never> {
         })
       )
     })
+    // A call that fails may close the scope that this runs in: half of it done would leave handlers behind for good.
+    return Effect.uninterruptible(closing)
   }
 
   #announceCancel({ id, method, outlet }: Call): void {

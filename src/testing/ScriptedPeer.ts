@@ -93,7 +93,24 @@ export const server: Effect.Effect<ScriptedServer, never, Scope.Scope> = Effect.
   return { transport, layer: Layer.succeed(ClientTransport, transport), accept: Queue.take(dialled) }
 })
 
-/** Plays the client of a server, to test servers. The server's services come from the context. */
+/**
+ * Plays the client of a server, to test servers. The server's services come from the context.
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { McpServer } from "mcp-effect"
+ * import { ScriptedPeer } from "mcp-effect/testing"
+ *
+ * const server = McpServer.make({ name: "demo", version: "1.0.0" })
+ *
+ * const test = Effect.gen(function* () {
+ *   const peer = yield* ScriptedPeer.client(server)
+ *   yield* peer.sendRaw('{"jsonrpc":"2.0","id":1,"method":"tools/list"}')
+ *   yield* peer.expect({ id: 1, error: { code: -32600 } })
+ * })
+ * ```
+ */
 export const client = <R>(tested: McpServer<R>): Effect.Effect<ScriptedPeer, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     const runtime = yield* ServerRuntime.make(tested)

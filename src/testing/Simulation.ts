@@ -144,7 +144,9 @@ export const make = (options: Options): Effect.Effect<Simulation> =>
  *   )
  * )
  * // Whatever has happened: the call came to an end, and nothing is left over.
- * console.log(called.exit, called.fibers, called.sleepers, called.defects)
+ * const checked = Effect.flatMap(called, ({ defects, exit, fibers, sleepers }) =>
+ *   Effect.log(exit, fibers, sleepers, defects)
+ * )
  * ```
  */
 export const layer = (options: Options): Layer.Layer<ClientTransport | ServerTransport> =>

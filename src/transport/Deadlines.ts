@@ -1,7 +1,7 @@
 /**
  * Time limits for many waiting calls, kept by one sleeping fiber instead of one timer a call.
  */
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 

@@ -20,7 +20,7 @@ export interface StoredEvent {
 
 /** Keeps events by session and stream. What one session stored, no other can read. */
 export interface Store {
-  /** Keeps an event and gives its sequence number: one more than the stream's last, from 1. */
+  /** Keeps an event and gives its sequence number, which is greater than any that its stream ever had. */
   readonly append: (session: string, stream: string, message: string) => Effect.Effect<number>
   /** The events of a stream after a sequence number, oldest first; `undefined` when some of them are gone already. */
   readonly after: (
@@ -41,6 +41,11 @@ export interface Options {
   readonly maximumEvents?: number | undefined
   /** How long an event is kept. Default 5 minutes. */
   readonly maximumAge?: Duration.Input | undefined
+  /**
+   * Characters of JSON kept in all; then the sessions that were told nothing for longest lose their events. A single event
+   * may be larger. Default 64 Mi.
+   */
+  readonly maximumCharacters?: number | undefined
 }
 
 interface Kept extends StoredEvent {
@@ -48,39 +53,118 @@ interface Kept extends StoredEvent {
   readonly at: number
 }
 
-/** Makes a store that keeps events in memory. */
-export const make = (options: Options = {}): Store => {
-  const maximumEvents = options.maximumEvents ?? 1000
-  const maximumAge = Duration.toMillis(Duration.fromInputUnsafe(options.maximumAge ?? Duration.minutes(5)))
-  const sessions = new Map<string, { readonly events: Array<Kept>; readonly last: Map<string, number> }>()
-  return {
-    append: (session, stream, message) =>
-      Effect.map(Clock.currentTimeMillis, (at) => {
-        let kept = sessions.get(session)
-        if (kept === undefined) sessions.set(session, (kept = { events: [], last: new Map() }))
-        const sequence = (kept.last.get(stream) ?? 0) + 1
-        kept.last.set(stream, sequence)
-        kept.events.push({ stream, sequence, message, at })
-        let gone = 0
-        while (gone < kept.events.length - maximumEvents || (kept.events[gone]?.at ?? at) < at - maximumAge) gone++
-        for (const { stream: from, sequence: last } of kept.events.splice(0, gone)) {
-          if (kept.last.get(from) === last) kept.last.delete(from)
-        }
-        return sequence
-      }),
-    after: (session, stream, sequence) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const kept = sessions.get(session)
-        const last = kept?.last.get(stream)
-        if (kept === undefined || last === undefined || sequence > last) return undefined
-        const events = kept.events.filter(
-          (event) => event.stream === stream && event.sequence > sequence && event.at >= now - maximumAge
-        )
-        return events.length === last - sequence ? events : undefined
-      }),
-    forget: (session) => Effect.sync(() => sessions.delete(session))
+/** Sequence numbers of a stream: what came up to `start` is not known any more. */
+interface Numbers {
+  readonly start: number
+  last: number
+}
+
+class KeptSession {
+  readonly events: Array<Kept> = []
+  readonly streams = new Map<string, Numbers>()
+  /** No stream that is not known may use a number up to this one: it may have been that stream's before. */
+  floor = 0
+}
+
+class MemoryStore implements Store {
+  readonly #maximumEvents: number
+  readonly #maximumAge: number
+  readonly #maximumCharacters: number
+  /** Those with events; the one that was told something last is last. */
+  readonly #sessions = new Map<string, KeptSession>()
+  /** Those whose events are all gone. */
+  readonly #emptied = new Map<string, KeptSession>()
+  #characters = 0
+
+  constructor(options: Options) {
+    this.#maximumEvents = options.maximumEvents ?? 1000
+    this.#maximumAge = Duration.toMillis(Duration.fromInputUnsafe(options.maximumAge ?? Duration.minutes(5)))
+    this.#maximumCharacters = options.maximumCharacters ?? 64 * 1024 * 1024
+  }
+
+  readonly append = (session: string, stream: string, message: string): Effect.Effect<number> =>
+    Effect.map(Clock.currentTimeMillis, (at) => {
+      const kept = this.#sessions.get(session) ?? this.#emptied.get(session) ?? new KeptSession()
+      this.#emptied.delete(session)
+      this.#sessions.delete(session)
+      this.#sessions.set(session, kept)
+      let numbers = kept.streams.get(stream)
+      if (numbers === undefined) kept.streams.set(stream, (numbers = { start: kept.floor, last: kept.floor }))
+      const sequence = ++numbers.last
+      kept.events.push({ stream, sequence, message, at })
+      this.#characters += message.length
+      this.#trim(kept, at - this.#maximumAge)
+      return sequence
+    })
+
+  readonly after = (
+    session: string,
+    stream: string,
+    sequence: number
+  ): Effect.Effect<ReadonlyArray<StoredEvent> | undefined> =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const kept = this.#sessions.get(session)
+      const numbers = kept?.streams.get(stream)
+      if (kept === undefined || numbers === undefined || sequence > numbers.last) return undefined
+      const from = sequence === 0 ? numbers.start : sequence
+      const events = kept.events.filter(
+        (event) => event.stream === stream && event.sequence > from && event.at >= now - this.#maximumAge
+      )
+      return events.length === numbers.last - from ? events : undefined
+    })
+
+  readonly forget = (session: string): Effect.Effect<void> =>
+    Effect.sync(() => {
+      const kept = this.#sessions.get(session)
+      if (kept !== undefined) this.#drop(kept, kept.events.length)
+      this.#sessions.delete(session)
+      this.#emptied.delete(session)
+    })
+
+  /** Drops what is too much or too old, first of the session that was told something just now. */
+  #trim(current: KeptSession, before: number): void {
+    const { events } = current
+    let gone = 0
+    while (gone < events.length - this.#maximumEvents || (events[gone]?.at ?? before) < before) gone++
+    this.#drop(current, gone)
+    for (const [id, kept] of this.#sessions) {
+      const newest = kept.events.at(-1)?.at ?? -Infinity
+      if (kept === current || (this.#characters <= this.#maximumCharacters && newest >= before)) break
+      this.#drop(kept, kept.events.length)
+      this.#sessions.delete(id)
+      this.#emptied.set(id, kept)
+    }
+    while (this.#characters > this.#maximumCharacters && events.length > 1) this.#drop(current, 1)
+  }
+
+  #drop(kept: KeptSession, count: number): void {
+    if (count === 0) return
+    for (const { message, sequence, stream } of kept.events.splice(0, count)) {
+      this.#characters -= message.length
+      if (kept.streams.get(stream)?.last !== sequence) continue
+      kept.streams.delete(stream)
+      kept.floor = Math.max(kept.floor, sequence)
+    }
   }
 }
 
-/** Provides a store in memory with bounds of one's own. */
+/** Makes a store that keeps events in memory. */
+export const make = (options: Options = {}): Store => new MemoryStore(options)
+
+/**
+ * Provides a store in memory with bounds of one's own.
+ *
+ * @example
+ * ```ts
+ * import { Layer } from "effect"
+ * import { EventStore, McpServer } from "mcp-effect"
+ * import { StreamableHttp } from "mcp-effect/node"
+ *
+ * const server = McpServer.make({ name: "demo", version: "1.0.0" })
+ *
+ * const main = StreamableHttp.layerNode(server, { port: 3000 }).pipe(
+ *   Layer.provide(EventStore.layer({ maximumEvents: 100, maximumAge: "1 minute" }))
+ * )
+ * ```
+ */
 export const layer = (options: Options = {}): Layer.Layer<EventStore> => Layer.sync(EventStore, () => make(options))

@@ -100,6 +100,18 @@ const makeTransports = Effect.gen(function* () {
 /**
  * Both transports, linked: every `connect` of the client's opens one more connection to the server. A client may connect
  * before the server runs; it is served when the server does. Interrupting the server's `run` closes all its connections.
+ *
+ * @example
+ * ```ts
+ * import { Layer } from "effect"
+ * import { InMemory, McpClient, McpServer } from "mcp-effect"
+ *
+ * const server = McpServer.make({ name: "demo", version: "1.0.0" })
+ *
+ * const both = Layer.merge(McpServer.layer(server), McpClient.layer({ name: "me", version: "1.0.0" })).pipe(
+ *   Layer.provide(InMemory.layer)
+ * )
+ * ```
  */
 export const layer: Layer.Layer<ClientTransport | ServerTransport> = Layer.effectContext(
   Effect.map(makeTransports, ({ client, server }) =>

@@ -59,13 +59,54 @@ describe("files/server.ts", { timeout: 30_000 }, () => {
     expect(server.stdout()).not.toContain("notifications/progress")
   })
 
-  it("ends with code 0 on SIGTERM, whatever it is doing", async () => {
+  it("on SIGTERM lets a call end, tells who listens, takes no more, and ends with code 0 [SUBS-09] [SUBS-10]", async () => {
     const server = Programs.start("files/server.ts", [directory])
     const notifications = { resourceSubscriptions: ["file:///1.txt"] }
     server.send({ id: 1, method: "subscriptions/listen", params: { notifications, _meta: meta() } })
     await server.until("stdout", /acknowledged/)
+    server.send(call(2, "search", { text: "needle", limit: 1000 }, { progressToken: "token" }))
+    await server.until("stdout", /"progressToken":"token"/)
     server.child.kill("SIGTERM")
     expect(await server.ended).toEqual({ code: 0, signal: null })
+    const messages = server
+      .stdout()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect(messages.find(({ id }) => id === 1).result).toMatchObject({ resultType: "complete" })
+    expect(messages).toContainEqual(
+      expect.objectContaining({ method: "notifications/cancelled", params: { requestId: 1 } })
+    )
+    expect(messages.find(({ id }) => id === 2).result.structuredContent).toMatchObject({ searched: 100 })
+    expect(server.stderr()).toBe("")
+  })
+
+  it("on SIGTERM waits for a person's answer, though not for ever", async () => {
+    const ask = async () => {
+      const server = Programs.start("files/server.ts", [directory])
+      const clientInfo = { name: "test", version: "1.0.0" }
+      const params = { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo }
+      server.send({ id: 1, method: "initialize", params })
+      await server.until("stdout", /"id":1,/)
+      server.send(
+        { method: "notifications/initialized" },
+        { id: 2, method: "tools/call", params: { name: "rename", arguments: { from: "1.txt", to: "one.txt" } } }
+      )
+      const [line] = await server.until("stdout", /^.*"elicitation\/create".*$/m)
+      server.child.kill("SIGTERM")
+      // Signal and input race each other, so ask until it says that it is on its way out.
+      const asking = setInterval(() => server.send({ id: 3, method: "tools/list" }), 20)
+      await server.until("stdout", /"id":3,"error":.*shutting down/)
+      clearInterval(asking)
+      return { server, question: JSON.parse(line) }
+    }
+    const patient = await ask()
+    patient.server.send({ id: patient.question.id, result: { action: "decline" } })
+    expect(await patient.server.ended).toEqual({ code: 0, signal: null })
+    expect(patient.server.stdout()).toMatch(/"id":2,.*Nothing was renamed/)
+    const silent = await ask()
+    expect(await silent.server.ended).toEqual({ code: 0, signal: null })
+    expect(silent.server.stdout()).not.toContain('"id":2,')
   })
 
   it("says on standard error what is wrong with its arguments", async () => {
@@ -92,6 +133,43 @@ describe("files/server.ts", { timeout: 30_000 }, () => {
     server.child.kill("SIGTERM")
     expect(await server.ended).toEqual({ code: 0, signal: null })
     expect(server.stdout()).toBe("")
+  })
+
+  it("over HTTP, on SIGTERM, lets a call end, ends every stream, and ends with code 0 [SUBS-09]", async () => {
+    const server = Programs.start("files/server.ts", [directory, "--http", "0"])
+    const [, url = ""] = await server.until("stderr", /^(http:\/\/127\.0\.0\.1:\d+\/mcp)\n/m)
+    const post = (message: { readonly method: string; readonly params: object }, more: Record<string, string>) =>
+      fetch(url, {
+        method: "POST",
+        body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+        headers: {
+          accept: "application/json, text/event-stream",
+          "content-type": "application/json",
+          "mcp-method": message.method,
+          ...more
+        }
+      })
+    const modern = { "mcp-protocol-version": "2026-07-28" }
+    const notifications = { resourceSubscriptions: ["file:///1.txt"] }
+    const listen = { id: 1, method: "subscriptions/listen", params: { notifications, _meta: meta() } }
+    const listener = await post(listen, modern)
+    const search = call(2, "search", { text: "needle", limit: 1000 }, { progressToken: "token" })
+    const found = await post(search, { ...modern, "mcp-name": "search" })
+    const clientInfo = { name: "test", version: "1.0.0" }
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo }
+    const opened = await post({ id: 3, method: "initialize", params } as never, {})
+    await opened.text()
+    const session = {
+      "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
+      "mcp-protocol-version": "2025-11-25",
+      accept: "text/event-stream"
+    }
+    const standalone = await fetch(url, { headers: session })
+    server.child.kill("SIGTERM")
+    expect(await listener.text()).toMatch(/acknowledged[^]*"id":1,"result":.*"resultType":"complete"/)
+    expect(await found.text()).toMatch(/"id":2,"result":.*"searched":100/)
+    await standalone.text()
+    expect(await server.ended).toEqual({ code: 0, signal: null })
   })
 })
 

@@ -122,7 +122,7 @@ const said = (version: string, method: string): fc.Arbitrary<ReadonlyArray<strin
 
 const settlesWith = (name: string, call: Effect.Effect<unknown, unknown, Scope.Scope>) =>
   Effect.gen(function* () {
-    const exit = yield* Effect.exit(Effect.timeoutOption(call, "2 seconds"))
+    const exit = yield* Effect.exit(Effect.timeoutOption(call, "4 seconds"))
     if (Exit.isFailure(exit) && Cause.hasDies(exit.cause)) fail(`${name} died`, Cause.pretty(exit.cause))
     if (Exit.isSuccess(exit) && exit.value._tag === "None") fail(`${name} does not settle`)
     return exit

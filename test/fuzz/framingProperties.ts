@@ -153,7 +153,7 @@ const templates = plain("any URI is read by any template in no time", fc.tuple(t
   const expanded = UriTemplate.expand(made.success, { a: target, b: "", c: target, f: [target], h: 1 })
   UriTemplate.match(made.success, expanded)
   const took = performance.now() - started
-  if (took > 1000) fail(`Took ${took} ms`)
+  if (took > 3000) fail(`Took ${took} ms`)
 })
 
 const simpleTemplates = plain(

@@ -1,10 +1,11 @@
 /**
- * A short run of every property, with a new seed each time; a failure prints the command that repeats it.
+ * A short run of every property; a failure prints the command that repeats it.
  */
 import { describe, expect, it } from "@effect/vitest"
 import { properties } from "./properties.ts"
 
-const seed = Date.now() & 0x7fffffff
+/** Always the same, so that a test fails for a change and not for the day; `npm run fuzz` looks further. */
+const seed = 20260728
 
 describe("whatever comes in", () => {
   for (const { check, name } of properties) {

@@ -70,12 +70,17 @@ const endsOf = (wire: Wire): ReadonlyArray<ReadonlyArray<string>> => {
 
 const isExit = (text: string | undefined): boolean => text !== undefined && text.startsWith("(exit")
 
+/** How long a server may take to end by itself; clients wait for 2 seconds before they send a signal. */
+const patience = 1000
+
 /**
- * At the end of its input a server is to end by itself. With which code is not said anywhere; a client that kills it at
- * once has it its own way.
+ * At the end of its input a server is to end by itself, with whichever code: nothing says which. Some clients do not wait
+ * for that and send a signal in the same moment, to a process that was only there to be probed; that says nothing of the
+ * server.
  */
 const isUnclean = (end: ReadonlyArray<string>): boolean =>
-  !isExit(end.at(-1)) || (end[0] === "(end of input)" && !/^\(exit \d+\)$/.test(end[1] ?? ""))
+  !/^\(exit \d+\)$/.test(end.at(-1) ?? "") ||
+  end.some((text) => Number(/^\(SIG\w+ (\d+) ms/.exec(text)?.[1] ?? 0) >= patience)
 
 const readPieces = (log: string): ReadonlyArray<Piece> =>
   existsSync(log)

@@ -20,7 +20,9 @@ process.stdin.on("data", (chunk: Buffer) => {
   write("client", `${stream} in`, chunk.toString())
   child.stdin.write(chunk)
 })
+let inputEnded: number | undefined
 process.stdin.on("end", () => {
+  inputEnded = performance.now()
   write("client", `${stream} end`, "(end of input)\n")
   child.stdin.end()
 })
@@ -33,7 +35,8 @@ child.stdin.on("error", () => {})
 process.stdout.on("error", () => {})
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   process.on(signal, () => {
-    write("client", `${stream} end`, `(${signal})\n`)
+    const after = inputEnded === undefined ? 0 : Math.round(performance.now() - inputEnded)
+    write("client", `${stream} end`, `(${signal} ${after} ms after the end of input)\n`)
     child.kill(signal)
   })
 }

@@ -27,7 +27,7 @@ export const faults: ReadonlyArray<Fault> = [
       "messages that toggle-simulated-logging has started (dist/server/logging.js: setInterval), one for the operation " +
       "that was cancelled (dist/tools/trigger-long-running-operation.js looks at no signal). It ends on SIGTERM, which " +
       "it gets after 2 seconds. Wire: → (end of input), ← …notifications/progress of the cancelled request…, " +
-      "→ (SIGTERM), ← (exit SIGTERM)"
+      "→ (SIGTERM 2003 ms after the end of input), ← (exit SIGTERM)"
   },
   {
     pairing: /→ fastmcp$/,

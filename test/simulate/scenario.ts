@@ -164,9 +164,9 @@ const elicitWith = (dice: Simulation.Dice, ledger: Ledger) => (request: { readon
     Effect.gen(function* () {
       yield* Effect.sleep(dice.below(3000))
       const chance = dice.below(10)
-      if (chance === 0) return { action: "decline" as const }
-      if (chance === 1) return { action: "cancel" as const }
-      if (chance === 2) yield* Effect.sleep("15 minutes")
+      if (chance < 3) return { action: "decline" as const }
+      if (chance < 5) return { action: "cancel" as const }
+      if (chance === 5) yield* Effect.sleep("15 minutes")
       return { action: "accept" as const, content: { echo: `re: ${request.message}` } }
     })
   )

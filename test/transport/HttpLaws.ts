@@ -24,6 +24,7 @@ const makeEndpoint = (arrivals: Queue.Enqueue<Connection>): Endpoint<never> => (
   legacy: [revision],
   closing: Effect.void,
   closingWithin: 0,
+  handshakeWithin: Infinity,
   answer: () => ({ cancel: () => {}, landing: Effect.void }),
   open: (outlet) =>
     Effect.acquireRelease(

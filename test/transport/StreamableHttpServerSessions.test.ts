@@ -2,7 +2,7 @@
  * Streamable HTTP up to 2025-11-25: sessions, the GET stream, and streams that are taken up again.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Catalog, McpServer, Peer, Progress, Tool } from "mcp-effect"
 import * as EventStore from "../../src/transport/EventStore.ts"
@@ -10,7 +10,7 @@ import { demo } from "../support/Demo.ts"
 import { Gate } from "../support/Gate.ts"
 import { impatient, node } from "../support/HttpHosts.ts"
 import { at, initializeParams, legacy } from "../support/RawClient.ts"
-import { connect, isPending, type Reply } from "../support/RawHttp.ts"
+import { connect, isPending, type RawHttp, type Reply } from "../support/RawHttp.ts"
 
 const serverOf = <R>(...tools: ReadonlyArray<Tool.Handled<R>>) => McpServer.make({ name: "s", version: "1", tools })
 
@@ -24,6 +24,25 @@ const nextWithId = (
       : event.data === undefined || event.data === ""
         ? nextWithId(reply)
         : Effect.succeed({ id: event.id, data: event.data })
+  )
+
+/** Answers every ping that comes on a stream, and gives how many there were when it ends. */
+const answerPings = (client: RawHttp, stream: Reply): Effect.Effect<number, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    let pings = 0
+    for (let next = yield* stream.nextMessage; next !== undefined; next = yield* stream.nextMessage) {
+      if (next.method !== "ping") continue
+      pings++
+      yield* client.post({ jsonrpc: "2.0", id: next.id, result: {} })
+    }
+    return pings
+  })
+
+/** Lets minutes pass, and sockets move in between. */
+const pass = (minutes: number): Effect.Effect<void> =>
+  Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5))).pipe(
+    Effect.andThen(TestClock.adjust("20 seconds")),
+    Effect.repeat({ times: minutes * 3 - 1 })
   )
 
 const Report = (gate: Gate) =>
@@ -132,17 +151,40 @@ describe("sessions", () => {
         sessionIdle: "10 minutes"
       })
       const [idle, used, listening, working] = yield* Effect.forEach([1, 2, 3, 4], () => connect(running, legacy))
-      yield* listening!.listen()
+      yield* Effect.forkScoped(answerPings(listening!, yield* listening!.listen()))
       yield* Effect.forkScoped(working!.call("slow"), { startImmediately: true })
       yield* gate.started
       for (let times = 0; times < 4; times++) {
-        yield* TestClock.adjust("4 minutes")
+        yield* pass(4)
         expect((yield* used!.request("tools/list")).status).toBe(200)
       }
       expect((yield* idle!.request("tools/list")).status).toBe(404)
       expect((yield* listening!.request("tools/list")).status).toBe(200)
       expect((yield* working!.request("tools/list")).status).toBe(200)
       yield* gate.open
+    })
+  )
+
+  it.effect("[BUG-129] one whose client listens but answers no ping ends, and what the server asked fails", () =>
+    Effect.gen(function* () {
+      let failure: unknown
+      const Ask = Tool.handle(Tool.make("ask"), () =>
+        Effect.as(Effect.tapError(Peer.roots(), (error) => Effect.sync(() => (failure = error.reason))), "")
+      )
+      const running = yield* node.start(serverOf(Ask), { sessionIdle: "4 minutes" })
+      const silent = yield* connect(running, legacy, { capabilities: { roots: {} } })
+      const alive = yield* connect(running, legacy)
+      const stream = yield* silent.listen()
+      const call = yield* silent.call("ask")
+      expect(yield* call.nextMessage).toMatchObject({ method: "roots/list" })
+      const pings = yield* Effect.forkScoped(answerPings(alive, yield* alive.listen()))
+      yield* pass(9)
+      expect((yield* stream.messages).filter(({ method }) => method === "ping")).toHaveLength(3)
+      expect(failure).toMatchObject({ _tag: "Closed" })
+      expect((yield* silent.request("tools/list")).status).toBe(404)
+      expect((yield* alive.request("tools/list")).status).toBe(200)
+      yield* alive.fetch("DELETE", { headers: { "mcp-session-id": alive.session } })
+      expect(yield* Fiber.join(pings)).toBeGreaterThan(0)
     })
   )
 

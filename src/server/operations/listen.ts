@@ -9,7 +9,7 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { CallContext } from "../../definition/CallContext.ts"
-import type { McpError } from "../../protocol/McpError.ts"
+import { McpError } from "../../protocol/McpError.ts"
 import {
   MetaKey,
   type SubscriptionFilter,
@@ -28,6 +28,9 @@ export const listen =
       const call = yield* CallContext
       // Every message of the stream carries the id of this request, as it was sent (META-18).
       const _meta = { [MetaKey.subscriptionId]: call.requestId }
+      const uris = new Set(params.notifications.resourceSubscriptions ?? [])
+      const most = runtime.server.limits.subscriptions
+      if (uris.size > most) return yield* McpError.limit("subscriptions", `Too many subscriptions: at most ${most}`)
       const { honoured, streams } = yield* subscribe(runtime, params.notifications)
       // Subscribed before the acknowledgement, sent after it: nothing gets lost and nothing comes first (SUBS-04).
       yield* call.notify("notifications/subscriptions/acknowledged", { notifications: honoured, _meta })

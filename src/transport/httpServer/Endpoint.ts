@@ -5,6 +5,7 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as JsonRpc from "../../protocol/JsonRpc.ts"
+import type { McpError } from "../../protocol/McpError.ts"
 import type { Outlet } from "../Transport.ts"
 
 /** A client in a session. */
@@ -15,6 +16,8 @@ export interface SessionPeer {
   readonly revision: string | undefined
   /** How many requests are being worked on. */
   readonly inFlight: number
+  /** Fails when the client does not answer; `undefined` where it can't be asked. */
+  readonly ping?: Effect.Effect<void, McpError> | undefined
 }
 
 /** A request that is being worked on. */
@@ -37,9 +40,11 @@ export interface Endpoint<out R> {
   readonly closing: Effect.Effect<void>
   /** How long closing waits for handlers that can't be interrupted. */
   readonly closingWithin: Duration.Input
+  /** Time for a client to introduce itself, where it does not do so with the request that opens its session. */
+  readonly handshakeWithin: Duration.Input
   /**
    * Opens a client of a new session, whose unrelated messages go to `outlet`. Lives as long as the scope. `sharedIds`
    * says whether requests in flight may share an id because each has its own outlet.
    */
-  readonly open: (outlet: Outlet, sharedIds: boolean) => Effect.Effect<SessionPeer, never, R | Scope.Scope>
+  readonly open: (outlet: Outlet, sharedIds: boolean) => Effect.Effect<SessionPeer, never, Scope.Scope>
 }

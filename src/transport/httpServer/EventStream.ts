@@ -1,10 +1,12 @@
 /**
  * A response body of server-sent events while it is being written: a bounded queue between whoever has something to
  * say and the host that writes it.
+ *
+ * Plain fields and callbacks, because every response that is a stream makes one.
  */
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Queue from "effect/Queue"
+import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 
 /** How many events wait for a client that reads slowly, before whoever sends has to wait. */
@@ -20,13 +22,14 @@ export interface Options {
 
 /** An open stream of events. Made with {@link make}. */
 export class EventStream {
-  readonly #queue: Queue.Queue<string, Cause.Done>
   readonly #options: Options
+  #waiting: Array<string> = []
   #open = true
+  #reader: (() => void) | undefined
+  #writers: Array<() => void> = []
   #abort: (() => void) | undefined
 
-  constructor(queue: Queue.Queue<string, Cause.Done>, options: Options) {
-    this.#queue = queue
+  constructor(options: Options) {
     this.#options = options
   }
 
@@ -35,58 +38,135 @@ export class EventStream {
     return this.#open
   }
 
+  /** Whether so much waits for the client that whoever writes has to wait, too. */
+  get isStalled(): boolean {
+    return this.#open && this.#waiting.length >= capacity
+  }
+
+  /** Whether nothing more comes, and everything was taken. */
+  get isDone(): boolean {
+    return !this.#open && this.#waiting.length === 0
+  }
+
   /**
    * Writes text that is one or more whole events. Waits while the client is slow, and drops it when it has left the stream
    * unread for too long; does nothing once it is gone.
    */
   write(text: string): Effect.Effect<void> {
-    if (!this.#open || Queue.offerUnsafe(this.#queue, text)) return Effect.void
-    return Effect.asVoid(
-      Effect.timeoutOrElse(Queue.offer(this.#queue, text), {
-        duration: this.#options.readTimeout,
-        orElse: () => this.#drop
-      })
-    )
+    if (!this.#open) return Effect.void
+    if (this.#waiting.length < capacity) {
+      this.#push(text)
+      return Effect.void
+    }
+    return Effect.timeoutOrElse(this.#turn(text), {
+      duration: this.#options.readTimeout,
+      orElse: () => this.#drop
+    })
   }
 
   /** Writes text that nobody misses, unless something still waits for the client to read it. */
   writeIfRead(text: string): void {
-    if (this.#open && Queue.sizeUnsafe(this.#queue) === 0) Queue.offerUnsafe(this.#queue, text)
+    if (this.#open && this.#waiting.length === 0) this.#push(text)
   }
 
   /** Ends the response, after what was written. */
   end(): void {
     if (!this.#open) return
     this.#open = false
-    Queue.endUnsafe(this.#queue)
+    this.#wake()
   }
 
   /** The host says that the client is gone, or that everything was written. */
   gone(): void {
-    Queue.shutdownUnsafe(this.#queue)
-    if (!this.#open) return
+    this.#waiting = []
+    const before = this.#open
     this.#open = false
-    this.#options.onGone()
+    this.#wake()
+    this.#release()
+    if (before) this.#options.onGone()
   }
 
-  /** The host says how it hangs up on a client that was dropped. */
-  onDropped(abort: () => void): void {
+  /** The host says how it hangs up on a client. */
+  onHangUp(abort: () => void): void {
     this.#abort = abort
+  }
+
+  /** Ends the response at once, whatever was not read of it. */
+  hangUp(): void {
+    this.#abort?.()
+    this.gone()
+  }
+
+  /** All text there is at the moment; `undefined` when there is none. */
+  take(): string | undefined {
+    const waiting = this.#waiting
+    if (waiting.length === 0) return undefined
+    this.#waiting = []
+    this.#release()
+    return waiting.length === 1 ? waiting[0] : waiting.join("")
+  }
+
+  /** Ends when there is text to take, or the stream is done. */
+  get ready(): Effect.Effect<void> {
+    return Effect.callback((resume) => {
+      if (this.#waiting.length > 0 || !this.#open) return resume(Effect.void)
+      this.#reader = () => resume(Effect.void)
+      return Effect.sync(() => {
+        this.#reader = undefined
+      })
+    })
+  }
+
+  /** {@link EventStream.take}, waiting until there is some; `undefined` at the end. */
+  get next(): Effect.Effect<string | undefined> {
+    return Effect.suspend(() => {
+      const text = this.take()
+      if (text !== undefined) return Effect.succeed(text)
+      return this.isDone ? Effect.undefined : Effect.flatMap(this.ready, () => this.next)
+    })
   }
 
   /** The text to write, for the host. Calls {@link EventStream.gone} when it is done with or given up. */
   get text(): Stream.Stream<string> {
+    const pull: Pull.Pull<readonly [string]> = Effect.flatMap(
+      Effect.suspend(() => this.next),
+      (text) => (text === undefined ? Cause.done() : Effect.succeed([text] as const))
+    )
     return Stream.ensuring(
-      Stream.fromQueue(this.#queue),
+      Stream.fromPull(Effect.succeed(pull)),
       Effect.sync(() => this.gone())
     )
   }
 
-  /** All text there is now, waiting for some; `undefined` at the end. For hosts that write by hand. */
-  get next(): Effect.Effect<string | undefined> {
-    return Effect.matchEffect(Queue.takeAll(this.#queue), {
-      onSuccess: (parts) => Effect.succeed(parts.length === 1 ? parts[0] : parts.join("")),
-      onFailure: () => Effect.undefined
+  #push(text: string): void {
+    this.#waiting.push(text)
+    this.#wake()
+  }
+
+  #wake(): void {
+    const reader = this.#reader
+    this.#reader = undefined
+    reader?.()
+  }
+
+  #release(): void {
+    const writers = this.#writers
+    this.#writers = []
+    for (const writer of writers) writer()
+  }
+
+  /** Writes when it is this writer's turn; the writers before it keep theirs. */
+  #turn(text: string): Effect.Effect<void> {
+    return Effect.callback((resume) => {
+      const writer = () => {
+        if (this.#open && this.#waiting.length >= capacity) return void this.#writers.push(writer)
+        if (this.#open) this.#push(text)
+        resume(Effect.void)
+      }
+      this.#writers.push(writer)
+      return Effect.sync(() => {
+        this.#writers = this.#writers.filter((other) => other !== writer)
+      })
     })
   }
 
@@ -94,22 +174,13 @@ export class EventStream {
   get #drop(): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (!this.#open) return Effect.void
-      this.#open = false
       const seconds = this.#options.readTimeout / 1000
       const reason = `A client was dropped: it left ${capacity} events of a stream unread for ${seconds} seconds (readTimeout)`
-      return Effect.andThen(
-        Effect.logWarning(reason),
-        Effect.sync(() => {
-          Queue.shutdownUnsafe(this.#queue)
-          this.#abort?.()
-          this.#options.onGone()
-        })
-      )
+      this.hangUp()
+      return Effect.logWarning(reason)
     })
   }
 }
 
 /** Opens a stream. */
-export const make = (options: Options): EventStream =>
-  // A queue is made of plain fields; making one waits for nothing.
-  new EventStream(Effect.runSync(Queue.bounded<string, Cause.Done>(capacity)), options)
+export const make = (options: Options): EventStream => new EventStream(options)

@@ -4,7 +4,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -13,18 +13,31 @@ import * as Scope from "effect/Scope"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
+import type { McpError } from "../../protocol/McpError.ts"
 import { findRevision } from "../../revision/Revisions.ts"
 import type { Store } from "../EventStore.ts"
 import type { Outlet, Principal } from "../Transport.ts"
 import type { SessionPeer } from "./Endpoint.ts"
+import * as Refusal from "./Refusal.ts"
 import { type Owner, SessionStream } from "./SessionStream.ts"
 
 /** Options of the table. */
 export interface Options {
   /** Sessions at a time. When there are more, the one that idled longest is ended. Default 10,000. */
   readonly maximumSessions?: number | undefined
-  /** How long a session may be without requests and streams before it is ended. Default 30 minutes. */
+  /** Sessions of one principal at a time. When there are more, its own that idled longest is ended. Default 100. */
+  readonly sessionsPerPrincipal?: number | undefined
+  /**
+   * How long a session may be without requests and streams before it is ended. A client that only listens is asked with
+   * `ping` whether it is there, after as long. Default 30 minutes.
+   */
   readonly sessionIdle?: Duration.Input | undefined
+}
+
+/** Why there is no session. */
+export interface Refused {
+  readonly status: number
+  readonly error: JsonRpc.ErrorObject
 }
 
 /** One session. */
@@ -84,9 +97,12 @@ export class HttpSessions {
   readonly #clock: Clock.Clock
   readonly #fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
   readonly #maximum: number
+  readonly #maximumEach: number
   readonly #idle: number
   // In order of last use: the first is the one that idled longest.
   readonly #sessions = new Map<string, HttpSession>()
+  /** How many sessions each principal has. */
+  readonly #held = new Map<string, number>()
   #sweeping = false
 
   constructor(
@@ -100,6 +116,7 @@ export class HttpSessions {
     this.#clock = options.clock
     this.#fork = fork
     this.#maximum = options.maximumSessions ?? 10_000
+    this.#maximumEach = options.sessionsPerPrincipal ?? 100
     this.#idle = Duration.toMillis(Duration.fromInputUnsafe(options.sessionIdle ?? Duration.minutes(30)))
   }
 
@@ -116,10 +133,17 @@ export class HttpSessions {
     return session
   }
 
-  /** Opens a session; `undefined` when there are too many and all of them are in use. */
-  open(principal: Principal | undefined): Effect.Effect<HttpSession | undefined> {
+  /** Opens a session; refuses to when there are too many and all of them are in use. */
+  open(principal: Principal | undefined): Effect.Effect<HttpSession | Refused> {
     return Effect.gen({ self: this }, function* () {
-      if (this.#sessions.size >= this.#maximum && !(yield* this.#evict())) return undefined
+      const subject = principal?.subject
+      if (subject !== undefined && (this.#held.get(subject) ?? 0) >= this.#maximumEach) {
+        const made = yield* this.#evict((session) => session.principal?.subject === subject)
+        if (!made) return { status: 429, error: Refusal.tooManySessionsEach(this.#maximumEach) }
+      }
+      if (this.#sessions.size >= this.#maximum && !(yield* this.#evict(() => true))) {
+        return { status: 503, error: Refusal.tooManySessions }
+      }
       const id = Base64Url.encode(SecureRandom.randomBytesUnsafe(24))
       const now = this.#clock.currentTimeMillisUnsafe()
       const session = new HttpSession(id, principal, this.#store, this.#retry, now)
@@ -128,6 +152,7 @@ export class HttpSessions {
       const outlet: Outlet = { send, principal }
       session.peer = yield* Scope.provide(this.#open(outlet), session.scope)
       this.#sessions.set(id, session)
+      if (subject !== undefined) this.#held.set(subject, (this.#held.get(subject) ?? 0) + 1)
       this.#sweep()
       return session
     })
@@ -137,6 +162,7 @@ export class HttpSessions {
   close(session: HttpSession): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (!this.#sessions.delete(session.id)) return Effect.void
+      this.#release(session.principal)
       for (const stream of session.streams.values()) stream.close()
       return Effect.andThen(Scope.close(session.scope, Exit.void), this.#store.forget(session.id))
     })
@@ -152,17 +178,33 @@ export class HttpSessions {
     )
   }
 
+  #release(principal: Principal | undefined): void {
+    if (principal === undefined) return
+    const held = (this.#held.get(principal.subject) ?? 0) - 1
+    if (held > 0) this.#held.set(principal.subject, held)
+    else this.#held.delete(principal.subject)
+  }
+
   #touch(session: HttpSession): void {
     session.usedAt = this.#clock.currentTimeMillisUnsafe()
     this.#sessions.delete(session.id)
     this.#sessions.set(session.id, session)
   }
 
-  #evict(): Effect.Effect<boolean> {
+  #evict(isCandidate: (session: HttpSession) => boolean): Effect.Effect<boolean> {
     for (const session of this.#sessions.values()) {
-      if (!session.isActive) return Effect.as(this.close(session), true)
+      if (!session.isActive && isCandidate(session)) return Effect.as(this.close(session), true)
     }
     return Effect.succeed(false)
+  }
+
+  /** A stream that is open is no proof that someone is still there. */
+  #ask(session: HttpSession): void {
+    const { ping } = session.peer
+    if (ping === undefined) return
+    const gone = (error: McpError) =>
+      Effect.andThen(Effect.logWarning(`A session was ended: ${error.message}`), this.close(session))
+    this.#fork(Effect.catch(ping, gone))
   }
 
   #sweep(): void {
@@ -173,8 +215,11 @@ export class HttpSessions {
       const expired: Array<HttpSession> = []
       for (const session of this.#sessions.values()) {
         if (session.usedAt > before) break
-        if (session.isActive) this.#touch(session)
-        else expired.push(session)
+        if (!session.isActive) expired.push(session)
+        else {
+          this.#touch(session)
+          if (session.standalone.isConnected) this.#ask(session)
+        }
       }
       return Effect.forEach(expired, (session) => this.close(session), { discard: true })
     })

@@ -45,8 +45,9 @@ export interface Settings {
   readonly open: (outlet: Outlet) => Effect.Effect<SessionPeer, never, Scope.Scope>
   readonly host: Host
   readonly bodyLimits: BodyLimits
+  readonly handshakeWithin: Duration.Input
   readonly maximumSessions: number | undefined
-  readonly sessionIdle: Duration.Input | undefined
+  readonly sessionsPerPrincipal: number | undefined
 }
 
 const accepted: HttpResponse = { status: 202, headers: {} }
@@ -104,12 +105,14 @@ export class HttpSse {
   readonly #settings: Settings
   readonly #sessions = new Map<string, SseSession>()
   readonly #maximum: number
-  readonly #idle: number
+  readonly #maximumEach: number
+  readonly #handshake: number
 
   constructor(settings: Settings) {
     this.#settings = settings
     this.#maximum = settings.maximumSessions ?? 10_000
-    this.#idle = Duration.toMillis(Duration.fromInputUnsafe(settings.sessionIdle ?? Duration.minutes(30)))
+    this.#maximumEach = settings.sessionsPerPrincipal ?? 100
+    this.#handshake = Duration.toMillis(Duration.fromInputUnsafe(settings.handshakeWithin))
   }
 
   /** The response to a request that belongs to HTTP+SSE; `undefined` for any other. */
@@ -140,11 +143,17 @@ export class HttpSse {
       return Effect.succeed(Refusal.response(406, Refusal.invalidRequest("Accept must include text/event-stream")))
     }
     return Effect.gen({ self: this }, function* () {
-      if (this.#sessions.size >= this.#maximum && !(yield* this.#evict())) {
-        return Refusal.response(503, Refusal.tooManySessions)
-      }
       const { host } = this.#settings
       const { headers, principal } = request
+      if (principal !== undefined) {
+        const own = [...this.#sessions.values()].filter((session) => session.principal?.subject === principal.subject)
+        if (own.length >= this.#maximumEach && !(yield* this.#evict(own))) {
+          return Refusal.response(429, Refusal.tooManySessionsEach(this.#maximumEach))
+        }
+      }
+      if (this.#sessions.size >= this.#maximum && !(yield* this.#evict(this.#sessions.values()))) {
+        return Refusal.response(503, Refusal.tooManySessions)
+      }
       // The session is the stream: without it nobody could be answered.
       const session = new SseSession(principal, host.readTimeout, (gone) => host.fork(this.#close(gone)))
       const { send } = session
@@ -208,9 +217,9 @@ export class HttpSse {
   /** An open stream is use enough, but not by a client that never introduces itself. */
   #awaitHandshake(session: SseSession): void {
     const { host } = this.#settings
-    if (this.#idle === Infinity) return
+    if (this.#handshake === Infinity) return
     session.handshake = {
-      at: host.now() + this.#idle,
+      at: host.now() + this.#handshake,
       expire: () => {
         if (session.isIdle) host.fork(this.#close(session))
       }
@@ -218,8 +227,8 @@ export class HttpSse {
     host.schedule(session.handshake)
   }
 
-  #evict(): Effect.Effect<boolean> {
-    for (const session of this.#sessions.values()) {
+  #evict(candidates: Iterable<SseSession>): Effect.Effect<boolean> {
+    for (const session of candidates) {
       if (session.isIdle) return Effect.as(this.#close(session), true)
     }
     return Effect.succeed(false)

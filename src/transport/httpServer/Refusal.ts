@@ -35,6 +35,17 @@ export const tooManySessions: JsonRpc.ErrorObject = {
   message: "Too many sessions; try again later"
 }
 
+export const tooManySessionsEach = (limit: number): JsonRpc.ErrorObject => ({
+  code: ErrorCode.LimitExceeded,
+  message: `Too many sessions: at most ${limit} at a time; end one that is not needed any more`
+})
+
+/** What is said to requests when the server has enough to do. */
+export const tooManyRequests = (id: JsonRpc.RequestId | undefined): HttpResponse => {
+  const refused = response(503, { code: ErrorCode.LimitExceeded, message: "Too many requests; try again later" }, id)
+  return { ...refused, headers: { ...refused.headers, "retry-after": "1" } }
+}
+
 export const missingMeta: JsonRpc.ErrorObject = {
   code: ErrorCode.InvalidParams,
   message: `params._meta["${MetaKey.protocolVersion}"] must be a string`
@@ -117,6 +128,16 @@ const statuses: { readonly [code: number]: number } = {
   [ErrorCode.MissingRequiredClientCapability]: 400,
   [ErrorCode.UnsupportedProtocolVersion]: 400,
   [ErrorCode.LimitExceeded]: 429
+}
+
+/**
+ * The status of an answer in a session: what is an answer at all is no failure of HTTP, but for a limit, and for what never
+ * got as far as a request.
+ */
+export const statusInSession = (answer: JsonRpc.Response): number => {
+  if (!("error" in answer)) return 200
+  if (answer.id === undefined) return 400
+  return answer.error.code === ErrorCode.LimitExceeded ? 429 : 200
 }
 
 /** The status of an answer to a modern request (ERR-03, ERR-08 to ERR-10, A32). */

@@ -75,11 +75,15 @@ export class SessionStream {
    * it, what no connection has carried yet) comes first. `false` when some of that is gone.
    */
   connect(connection: EventStream, sequence?: number): Effect.Effect<boolean> {
+    // Or this would wait until what is being sent to a client that does not read has got through to it.
+    if (this.#connection?.isStalled === true) this.#connection.hangUp()
     return this.#turn.withPermit(
       Effect.gen({ self: this }, function* () {
         const { id, primes, retry, store } = this.#owner
         const from = sequence ?? this.#delivered
-        const missed = from === 0 && this.#delivered === 0 ? yield* this.#all() : yield* store.after(id, this.id, from)
+        const stored = yield* store.after(id, this.id, from)
+        // Who names no event has no claim to one that is gone; and a stream without an event is not known to the store.
+        const missed = stored ?? (sequence === undefined || this.#isNew(sequence) ? [] : undefined)
         if (missed === undefined) return false
         this.#connection?.end()
         this.#connection = connection
@@ -115,8 +119,8 @@ export class SessionStream {
     this.#connection = undefined
   }
 
-  // A stream of which nothing was stored yet is unknown to the store, and nothing is missing from it.
-  #all() {
-    return Effect.map(this.#owner.store.after(this.#owner.id, this.id, 0), (events) => events ?? [])
+  /** Whether a sequence number is that of the first priming event, and nothing came after it. */
+  #isNew(sequence: number): boolean {
+    return sequence === 0 && this.#delivered === 0
   }
 }

@@ -23,48 +23,15 @@ import { eventStreamHeaders, Exchange, type Host } from "./Exchange.ts"
 import * as Guard from "./Guard.ts"
 import type { HttpRequest, HttpResponse } from "./HttpMessage.ts"
 import * as Sse from "./HttpSse.ts"
-import { type HttpSession, HttpSessions, type Options as SessionOptions } from "./HttpSessions.ts"
+import { type HttpSession, HttpSessions } from "./HttpSessions.ts"
 import { KeepAlive } from "./KeepAlive.ts"
+import type { Options } from "./Options.ts"
 import { Readiness } from "./Readiness.ts"
 import * as Refusal from "./Refusal.ts"
 import { type BodyLimits, withMessage } from "./RequestBody.ts"
 import { parseEventId } from "./SessionStream.ts"
 
-/** Options of {@link make}. */
-export interface Options extends Guard.Options, SessionOptions {
-  /** The most bytes of a request body; more is refused with 413. Default 4 MiB. */
-  readonly maximumBodyBytes?: number | undefined
-  /** How deeply the JSON of a body may nest; what is deeper is refused with 400. Default 128 levels. */
-  readonly maximumDepth?: number | undefined
-  /** How long a request waits for its answer before its response becomes a stream. Default 100 milliseconds. */
-  readonly streamAfter?: Duration.Input | undefined
-  /**
-   * How long a client may leave an event stream unread when 64 events wait on it. Then the stream is dropped, with a
-   * warning in the log; a client of a session may still resume it (2025-11-25). Default 30 seconds.
-   */
-  readonly readTimeout?: Duration.Input | undefined
-  /** How often an open stream gets a comment. Default 15 seconds. */
-  readonly keepAlive?: Duration.Input | undefined
-  /** How long requests under way may take to end at shutdown, before they are interrupted. Default 5 seconds. */
-  readonly gracePeriod?: Duration.Input | undefined
-  /**
-   * Where a GET is answered with 200 while the server takes requests, and with 503 from the moment it begins to shut down;
-   * such as `/ready`. Whoever asks needs no allowed host. Default: nowhere.
-   */
-  readonly readyPath?: `/${string}` | undefined
-  /**
-   * How long the server goes on taking requests after it has said that it is not ready, so that whoever balances load has
-   * time to look elsewhere. Default: not at all.
-   */
-  readonly drainDelay?: Duration.Input | undefined
-  /** How long clients are told to wait before they reconnect to a stream (2025-11-25). Default 1 second. */
-  readonly retry?: Duration.Input | undefined
-  /**
-   * Serves HTTP+SSE, the transport of 2024-11-05, as well, for clients that know nothing newer; `{}` for the usual paths,
-   * `/sse` and `/messages`. Default: not served.
-   */
-  readonly sse?: Sse.Options | undefined
-}
+export type { Options } from "./Options.ts"
 
 /** A server without a host. */
 export interface StreamableHttpServer {
@@ -99,7 +66,7 @@ export const make = <R>(
       }
       return fiber
     }
-    const server = new Server(endpoint, options, yield* Clock.Clock, store, context, fork)
+    const server = new Server(endpoint, options, yield* Clock.Clock, store, fork)
     const close = yield* Effect.cached(server.shutDown(fibers))
     yield* Effect.addFinalizer(() => close)
     return {
@@ -127,31 +94,35 @@ class Server<R> {
   readonly #host: Host
   readonly #fork: Fork<R>
   readonly #bodyLimits: BodyLimits
+  readonly #maximumRequests: number
   readonly #gracePeriod: Duration.Input
   readonly #drainDelay: Duration.Input | undefined
   readonly #working = new Set<Cancellable>()
   #unsettled = 0
   #onSettled: (() => void) | undefined
   #closing = false
+  /** The headers of the last POST that had what it takes. */
+  #accept: string | undefined
+  #contentType: string | undefined
 
   constructor(
     endpoint: Endpoint<R>,
     options: Options,
     clock: Clock.Clock,
     store: EventStore["Service"],
-    services: Context.Context<R>,
     fork: Fork<R>
   ) {
     this.#endpoint = endpoint
     this.#guard = new Guard.Guard(options)
     this.#fork = fork
+    this.#maximumRequests = options.maximumRequests ?? 10_000
     this.#bodyLimits = {
       maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
       maximumDepth: options.maximumDepth
     }
     const retry = Duration.toMillis(Duration.fromInputUnsafe(options.retry ?? Duration.seconds(1)))
     this.#sessions = new HttpSessions(
-      (outlet) => Effect.provideContext(endpoint.open(outlet, true), services),
+      (outlet) => endpoint.open(outlet, true),
       { ...options, store, retry, clock },
       fork
     )
@@ -183,11 +154,12 @@ class Server<R> {
       paths &&
       new Sse.HttpSse({
         paths,
-        open: (outlet) => Effect.provideContext(endpoint.open(outlet, false), services),
+        open: (outlet) => endpoint.open(outlet, false),
         host: this.#host,
         bodyLimits: this.#bodyLimits,
+        handshakeWithin: endpoint.handshakeWithin,
         maximumSessions: options.maximumSessions,
-        sessionIdle: options.sessionIdle
+        sessionsPerPrincipal: options.sessionsPerPrincipal
       })
   }
 
@@ -251,16 +223,24 @@ class Server<R> {
   }
 
   #post(request: HttpRequest): Effect.Effect<HttpResponse> {
-    const refused = Refusal.ofPostHeaders(request.headers)
-    if (refused !== undefined) return Effect.succeed(refused)
+    const { accept, "content-type": contentType } = request.headers
+    // Most clients say the same every time.
+    if (accept === undefined || accept !== this.#accept || contentType !== this.#contentType) {
+      const refused = Refusal.ofPostHeaders(request.headers)
+      if (refused !== undefined) return Effect.succeed(refused)
+      this.#accept = accept
+      this.#contentType = contentType
+    }
     return withMessage(request, this.#bodyLimits, (message) => this.#message(request, message))
   }
 
   #message(request: HttpRequest, message: JsonRpc.Incoming): Effect.Effect<HttpResponse> {
     if (message instanceof JsonRpc.Malformed) return Effect.succeed(Refusal.response(400, message.error, message.id))
     // What is no request may be what a call that is under way waits for.
-    if (this.#closing && JsonRpc.needsAnswer(message)) {
-      return Effect.succeed(Refusal.shuttingDown(JsonRpc.isRequest(message) ? message.id : undefined))
+    const isFull = this.#unsettled >= this.#maximumRequests
+    if ((this.#closing || isFull) && JsonRpc.needsAnswer(message)) {
+      const id = JsonRpc.isRequest(message) ? message.id : undefined
+      return Effect.succeed(this.#closing ? Refusal.shuttingDown(id) : Refusal.tooManyRequests(id))
     }
     const version = request.headers["mcp-protocol-version"]
     if (message instanceof JsonRpc.Batch) {
@@ -325,7 +305,7 @@ class Server<R> {
   #initialize(request: HttpRequest, message: JsonRpc.Request): Effect.Effect<HttpResponse> {
     return Effect.gen({ self: this }, function* () {
       const session = yield* this.#sessions.open(request.principal)
-      if (session === undefined) return Refusal.response(503, Refusal.tooManySessions, message.id)
+      if ("status" in session) return Refusal.response(session.status, session.error, message.id)
       const response = yield* this.#exchange(request, message, session, { "mcp-session-id": session.id })
       if (session.peer.revision !== undefined) return response
       // It was no good, so there is no session.
@@ -371,8 +351,7 @@ class Server<R> {
       host: this.#host,
       headers: request.headers,
       principal: request.principal,
-      // A batch that is refused as a whole never got as far as its requests.
-      status: (answer) => (answer.id === undefined ? 400 : 200),
+      status: Refusal.statusInSession,
       responseHeaders,
       sessionStream: () => {
         session.prune(64)

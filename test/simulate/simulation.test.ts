@@ -171,7 +171,7 @@ describe("a simulated link", () => {
           yield* Fiber.await(reading)
           yield* Effect.sleep(1)
           const sent = yield* Effect.result(connection.send(JsonRpc.notification("n")))
-          return [...ends.sort(), sent._tag]
+          return [...ends.toSorted(), sent._tag]
         }).pipe(Effect.scoped)
       expect(yield* resultOf(broken(({ kill }) => kill, none))).toEqual(["client", "server", "Failure"])
       expect(yield* resultOf(broken(() => Effect.void, { ...none, kill: 1 }))).toEqual(["client", "server", "Failure"])

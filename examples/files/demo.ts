@@ -6,7 +6,8 @@
  *
  * Ends with code 0 if everything went as it is printed, and with 1 otherwise.
  */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Deferred, Effect, Exit, Fiber, FileSystem, type Layer, Option, Schema, type Scope, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import { McpClient, type Transport } from "mcp-effect"

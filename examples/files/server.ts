@@ -6,7 +6,8 @@
  *
  * Ends with code 0 at the end of its input, on SIGTERM and on Ctrl-C.
  */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Layer, Option, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { McpServer } from "mcp-effect"

@@ -1,5 +1,5 @@
 /** Starts the server and calls its tool. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect } from "effect"
 import { McpClient } from "mcp-effect"
 import { Stdio } from "mcp-effect/node"

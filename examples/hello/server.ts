@@ -1,5 +1,5 @@
 /** Serves it to the program that starts this one, over standard input and output. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Layer } from "effect"
 import { McpServer } from "mcp-effect"
 import { Stdio } from "mcp-effect/node"

@@ -1,5 +1,5 @@
 /** Typed from the same tool: the input is checked, the output decoded, the declared failure in the error channel. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Stream } from "effect"
 import { McpClient } from "mcp-effect"
 import { Stdio } from "mcp-effect/node"

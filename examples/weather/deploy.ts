@@ -1,5 +1,5 @@
 /** Asking the person, once, for every revision: a live request up to 2025-11-25, a round of input from 2026-07-28 on. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Schema } from "effect"
 import { McpServer, Peer, Step, Tool } from "mcp-effect"
 import { Stdio } from "mcp-effect/node"

@@ -1,5 +1,6 @@
 /** Inside an HTTP application: the same server value as one route among others, for clients of every revision at once. */
-import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Shutdown, StreamableHttp } from "mcp-effect"

@@ -1,5 +1,5 @@
 /** On standard input and output, for whoever starts this program. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Layer } from "effect"
 import { McpServer } from "mcp-effect"
 import { Stdio } from "mcp-effect/node"

@@ -1,5 +1,5 @@
 /** Over HTTP with nothing else around: the fast way. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect } from "effect"
 import { StreamableHttp } from "mcp-effect/node"
 import { Stations } from "./Stations.ts"

@@ -78,7 +78,7 @@ const serve = (server: Effect.Effect<SocketServer.SocketServer["Service"], McpEr
  *
  * @example
  * ```ts
- * import { NodeRuntime } from "@effect/platform-node"
+ * import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
  * import { Layer } from "effect"
  * import { McpServer } from "mcp-effect"
  * import { Socket } from "mcp-effect/node"

@@ -87,7 +87,7 @@ export const layerServerWith = (options: Neutral.ServerOptions): Layer.Layer<Ser
  *
  * @example
  * ```ts
- * import { NodeRuntime } from "@effect/platform-node"
+ * import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
  * import { Layer } from "effect"
  * import { McpServer } from "mcp-effect"
  * import { Stdio } from "mcp-effect/node"

@@ -4,7 +4,7 @@
  *
  * Which revision to speak is not taken from the suite: finding that out is a part of what is tested.
  */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Schema, Stream } from "effect"
 import { McpClient, type McpError, type Protocol } from "mcp-effect"
 import { StreamableHttp } from "mcp-effect/node"

@@ -4,7 +4,7 @@
  *     node test/conformance/server.ts --port 3000
  */
 import { parseArgs } from "node:util"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer } from "effect"
 import { StreamableHttp } from "mcp-effect/node"
 import { makeServer } from "./fixtures/everything.ts"

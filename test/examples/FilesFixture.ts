@@ -2,7 +2,7 @@
  * Directories for testing the file server: one that is served, with everything in it that could lead out, and a secret
  * one beside it.
  */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer } from "effect"
 import { McpClient, type Protocol } from "mcp-effect"
 import { McpTest } from "mcp-effect/testing"

@@ -2,7 +2,7 @@
  * The file server, in memory: what it offers.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Deferred, Effect, Exit, Fiber, FileSystem, Layer, Stream } from "effect"
 import { McpClient } from "mcp-effect"
 import { McpTest } from "mcp-effect/testing"

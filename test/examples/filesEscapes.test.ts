@@ -2,7 +2,7 @@
  * Attempts to get out of the directory that the file server offers, with a client in memory.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, FileSystem, Layer, Result } from "effect"
 import { uriOf } from "../../examples/files/files.ts"
 import { NotFound, NotUsable, OutsideRoot, Root } from "../../examples/files/Root.ts"

@@ -1,7 +1,7 @@
 /**
  * The server of the matrix as a program, for stdio.
  */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { McpServer } from "mcp-effect"
 import { Stdio } from "mcp-effect/node"

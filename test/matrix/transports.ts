@@ -1,7 +1,7 @@
 /**
  * Every way from a client to the server of the matrix. Each time a way is gone, it leads to a server of its own.
  */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
 import { InMemory, McpServer, StreamableHttp as Neutral, type Transport } from "mcp-effect"

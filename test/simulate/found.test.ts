@@ -14,8 +14,7 @@ import { Ledger } from "./subject.ts"
 const { none } = Simulation
 
 describe("a client", () => {
-  const connect = (handlers: McpClient.Handlers<never> = {}) =>
-    McpClient.make({ name: "test", version: "1.0.0", revisions: ["2025-11-25"], handlers })
+  const options = { name: "test", version: "1.0.0", revisions: ["2025-11-25"] }
 
   // A call that failed because the link broke closed the client, from inside the closing of its session: that stopped
   // half-way, and the handler went on for good.
@@ -37,7 +36,7 @@ describe("a client", () => {
           const simulation = yield* Simulation.make({ seed: 1, faults: none })
           const elicit = () => ledger.during("elicit", Effect.never)
           const life = Effect.gen(function* () {
-            const client = yield* connect({ elicit })
+            const client = yield* McpClient.make({ ...options, handlers: { elicit } })
             return yield* client.callTool("ask")
           }).pipe(Effect.scoped, Effect.provideService(ClientTransport, simulation.client))
           const serving = yield* Effect.forkChild(
@@ -74,7 +73,7 @@ describe("a client", () => {
             Effect.provide(StreamableHttp.layerClient({ url: "http://localhost/mcp" })),
             Effect.provideService(HttpClient.HttpClient, Simulation.httpClient(hanging, { seed: 1, faults: none }))
           )
-          return yield* Effect.result(Effect.provideService(connect(), ClientTransport, transport))
+          return yield* Effect.result(Effect.provideService(McpClient.make(options), ClientTransport, transport))
         }).pipe(Effect.scoped)
       )
       expect(exit).toMatchObject({
@@ -89,7 +88,7 @@ describe("a client", () => {
   it.effect("takes back a subscription that it gave up before the answer came", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedPeer.server
-      const connecting = yield* Effect.forkScoped(Effect.provide(connect(), server.layer))
+      const connecting = yield* Effect.forkScoped(Effect.provide(McpClient.make(options), server.layer))
       const peer = yield* server.accept
       yield* peer.respond(yield* peer.expectRequest("initialize"), {
         protocolVersion: "2025-11-25",

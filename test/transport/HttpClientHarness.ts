@@ -1,7 +1,7 @@
 /**
  * What the tests of the HTTP client share: a connection to a scripted server, messages of both eras, and time.
  */
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { expect } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
 import type { HttpClient } from "effect/http"

@@ -2,7 +2,7 @@
  * The client's side of HTTP+SSE (2024-11-05), and how the Streamable HTTP client falls back to it, against a server that
  * does what the test says.
  */
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
 import { McpClient } from "mcp-effect"

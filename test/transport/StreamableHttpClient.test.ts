@@ -2,7 +2,7 @@
  * The client's side of Streamable HTTP on real sockets, without a session above it: over each HTTP client, and in the
  * modern era.
  */
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"

@@ -1,0 +1,98 @@
+/**
+ * The server under flood as a child process, and what the operating system knows of it.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { nodeFlags } from "../examples/Programs.ts"
+
+const modern = "2026-07-28"
+
+const read = (pid: number, file: string, pattern: RegExp): number =>
+  Number(pattern.exec(readFileSync(`/proc/${pid}/${file}`, "utf8"))?.[1])
+
+/** A running server. */
+export class Flooded {
+  readonly child: ChildProcess
+  readonly #pid: number
+
+  constructor(child: ChildProcess) {
+    this.child = child
+    this.#pid = child.pid ?? 0
+  }
+
+  /** The most memory that was ever resident, in MiB. */
+  get peak(): number {
+    return read(this.#pid, "status", /VmHWM:\s+(\d+)/) / 1024
+  }
+
+  /** Bytes read so far, from whatever it reads. */
+  get bytesRead(): number {
+    return read(this.#pid, "io", /rchar: (\d+)/)
+  }
+
+  /** Ends when the server has read nothing for half a second. */
+  async stalled(): Promise<void> {
+    for (let before = -1; before !== this.bytesRead;) {
+      before = this.bytesRead
+      await sleep(500)
+    }
+  }
+
+  async end(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return
+    const closed = once(this.child, "close")
+    this.child.kill("SIGKILL")
+    await closed
+  }
+}
+
+const program = fileURLToPath(new URL("./server.ts", import.meta.url))
+
+/** Starts the server; `port` is where it listens, if it does. */
+export const start = async (transport: string): Promise<{ readonly server: Flooded; readonly port: number }> => {
+  const child = spawn(process.execPath, [program, transport], { stdio: ["pipe", "pipe", "inherit"] })
+  const server = new Flooded(child)
+  if (transport === "stdio") return { server, port: 0 }
+  const [chunk] = (await once(child.stdout, "data")) as [Buffer]
+  return { server, port: Number(String(chunk)) }
+}
+
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": modern,
+  "io.modelcontextprotocol/clientCapabilities": {}
+}
+
+const padding = "x".repeat(100)
+
+/** A call that is answered with its own text. */
+export const call = (id: number): string =>
+  JSON.stringify({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name: "echo", arguments: { text: `${id} ${padding}` }, _meta: meta }
+  })
+
+/** The head of an HTTP request for a call. */
+export const head = (more: ReadonlyArray<string>): string =>
+  [
+    "POST /mcp HTTP/1.1",
+    "Host: 127.0.0.1",
+    "Accept: application/json, text/event-stream",
+    "Content-Type: application/json",
+    `MCP-Protocol-Version: ${modern}`,
+    "Mcp-Method: tools/call",
+    "Mcp-Name: echo",
+    ...more,
+    "",
+    ""
+  ].join("\r\n")
+
+/** The same call over HTTP. */
+export const post = (id: number): string => {
+  const body = call(id)
+  return head([`Content-Length: ${body.length}`]) + body
+}

@@ -51,9 +51,14 @@ export class Flooded {
 
 const program = fileURLToPath(new URL("./server.ts", import.meta.url))
 
-/** Starts the server; `port` is where it listens, if it does. */
-export const start = async (transport: string): Promise<{ readonly server: Flooded; readonly port: number }> => {
-  const child = spawn(process.execPath, [...nodeFlags, program, transport], { stdio: ["pipe", "pipe", "inherit"] })
+/** Starts the server, with flags for Node; `port` is where it listens, if it does. */
+export const start = async (
+  transport: string,
+  ...flags: ReadonlyArray<string>
+): Promise<{ readonly server: Flooded; readonly port: number }> => {
+  const child = spawn(process.execPath, [...flags, ...nodeFlags, program, transport], {
+    stdio: ["pipe", "pipe", "inherit"]
+  })
   const server = new Flooded(child)
   if (transport === "stdio") return { server, port: 0 }
   const [chunk] = (await once(child.stdout, "data")) as [Buffer]

@@ -3,14 +3,15 @@
  * status and the right error, and everyone else is served.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Context, Effect, Fiber, Layer } from "effect"
 import { McpServer, Tool } from "mcp-effect"
+import { StreamableHttp } from "mcp-effect/node"
 import * as Net from "node:net"
 import * as JsonRpc from "../../src/protocol/JsonRpc.ts"
 import { callers, jsonOf } from "./Callers.ts"
 import { demo } from "../support/Demo.ts"
 import { Gate } from "../support/Gate.ts"
-import { impatient, node } from "../support/HttpHosts.ts"
+import { impatient } from "../support/HttpHosts.ts"
 import { at, initializeParams, legacy, modern } from "../support/RawClient.ts"
 import { connect } from "../support/RawHttp.ts"
 
@@ -21,6 +22,12 @@ const waiting = (gate: Gate, limits: McpServer.Options["limits"] = {}) =>
     limits,
     tools: [Tool.handle(Tool.make("wait"), () => Effect.as(gate.work, "done"))]
   })
+
+const startNode = (options: Partial<StreamableHttp.NodeOptions>) =>
+  Effect.map(Layer.build(StreamableHttp.layerNode(demo, { port: 0, ...options })), (context) => ({
+    url: Context.get(context, StreamableHttp.Listening).url,
+    send: (request: Request) => fetch(request)
+  }))
 
 const refusal = (status: number) => ({ status, code: JsonRpc.ErrorCode.LimitExceeded })
 
@@ -90,22 +97,22 @@ describe("requests", () => {
 
   it.live("maximumBodyBytes: 413 without reading the rest, length known or not", () =>
     Effect.gen(function* () {
-      const { url } = yield* node.start(demo, { maximumBodyBytes: 100_000 })
+      const running = yield* startNode({ maximumBodyBytes: 100_000 })
       for (const framing of [`Content-Length: ${100 * 1024 * 1024}`, "Transfer-Encoding: chunked"]) {
         const head = ["POST /mcp HTTP/1.1", "Host: localhost", "Content-Type: application/json", framing]
-        const { sent, text } = yield* flood(Number(new URL(url).port), `${head.join("\r\n")}\r\n\r\n`, framing)
+        const { sent, text } = yield* flood(Number(new URL(running.url).port), `${head.join("\r\n")}\r\n\r\n`, framing)
         expect(text).toMatch(/^HTTP\/1.1 413 [\s\S]*-31429/)
         // The rest of what was written is in the buffers of the system.
         expect(sent).toBeLessThan(20 * 1024 * 1024)
       }
-      const client = yield* connect({ url, send: fetch }, modern)
+      const client = yield* connect(running, modern)
       expect((yield* client.request("tools/list")).status).toBe(200)
     })
   )
 
   it.live("maximumHeaderBytes: 431", () =>
     Effect.gen(function* () {
-      const running = yield* node.start(demo, { maximumHeaderBytes: 4096 })
+      const running = yield* startNode({ maximumHeaderBytes: 4096 })
       const client = yield* connect(running, modern)
       const list = (padding: number) =>
         client.request("tools/list", {}, { headers: { "x-padding": "x".repeat(padding) } })
@@ -117,7 +124,7 @@ describe("requests", () => {
 
   it.live("requestTimeout: 408 for a request that does not come to its end", () =>
     Effect.gen(function* () {
-      const running = yield* node.start(demo, { requestTimeout: "50 millis" })
+      const running = yield* startNode({ requestTimeout: "50 millis" })
       for (const request of [
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Sl",
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"

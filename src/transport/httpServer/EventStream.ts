@@ -176,8 +176,11 @@ export class EventStream {
       if (!this.#open) return Effect.void
       const seconds = this.#options.readTimeout / 1000
       const reason = `A client was dropped: it left ${capacity} events of a stream unread for ${seconds} seconds (readTimeout)`
-      this.hangUp()
-      return Effect.logWarning(reason)
+      // Told first: whoever writes may be interrupted when the client is gone.
+      return Effect.andThen(
+        Effect.logWarning(reason),
+        Effect.sync(() => this.hangUp())
+      )
     })
   }
 }

@@ -195,15 +195,30 @@ const readBody = (request: NodeHttp.IncomingMessage, maximumBytes: number): Effe
 
 const write = (response: NodeHttp.ServerResponse, { body, headers, status }: HttpResponse): Effect.Effect<void> => {
   if (body instanceof EventStream) return writeEvents(response, status, headers, body)
+  const fields: { [name: string]: string | number } = { ...headers }
+  if (status !== 204) fields["content-length"] = body === undefined ? 0 : Buffer.byteLength(body)
+  if (status === 413) return writeAndLinger(response, status, fields, body)
   return Effect.sync(() => {
-    const fields: { [name: string]: string | number } = { ...headers }
-    // Whatever was not read of a body that is too large is not going to be read: the connection is of no use any more.
-    if (status === 413) fields.connection = "close"
-    if (status !== 204) fields["content-length"] = body === undefined ? 0 : Buffer.byteLength(body)
     response.writeHead(status, fields)
     response.end(body)
   })
 }
+
+/**
+ * Whatever was not read of a body that is too large is not going to be read: the connection is of no use any more. But to
+ * close it over unread bytes is to reset it, and then the client may never see why, so it gets a moment for that.
+ */
+const writeAndLinger = (
+  response: NodeHttp.ServerResponse,
+  status: number,
+  fields: { readonly [name: string]: string | number },
+  body: string | undefined
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    response.writeHead(status, { ...fields, connection: "close" })
+    response.write(body ?? "")
+    return Effect.sleep(hangUpAfter)
+  }).pipe(Effect.ensuring(Effect.sync(() => response.end())))
 
 const writeEvents = Effect.fnUntraced(
   function* (

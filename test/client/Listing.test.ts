@@ -57,7 +57,7 @@ describe("a list", () => {
     })
   )
 
-  it.effect("has a limit of pages and one of items", () =>
+  it.effect("has a limit of pages and one of items (limits.pages, limits.items)", () =>
     Effect.gen(function* () {
       const { client, peer } = yield* connectLegacy({ limits: { pages: 2, items: 3 } })
       const resources = yield* Effect.forkScoped(Effect.flip(Stream.runCollect(client.listResources)))

@@ -115,7 +115,7 @@ describe("input_required", () => {
     })
   )
 
-  it.effect("has a limit of rounds", () =>
+  it.effect("has a limit of rounds (limits.rounds)", () =>
     Effect.gen(function* () {
       const { client, peer } = yield* connectModern({ limits: { rounds: 2 } })
       const fiber = yield* Effect.forkScoped(Effect.flip(client.callTool("never")))

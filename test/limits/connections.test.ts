@@ -2,9 +2,9 @@
  * What one client may cost a server over a connection. Each test is named by the option that sets its limit.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer, Logger, Queue, Scope, Stream } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Logger, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { type CallContext, InMemory, McpServer, Progress, Resource, Tool, Transport } from "mcp-effect"
+import { InMemory, McpServer, Progress, Resource, Tool, Transport } from "mcp-effect"
 import { Socket } from "mcp-effect/node"
 import * as Net from "node:net"
 import * as JsonRpc from "../../src/protocol/JsonRpc.ts"
@@ -292,14 +292,14 @@ describe("limits.listeners", () => {
     Effect.gen(function* () {
       const connect = yield* serve(yield* listening())
       const [client, other] = [yield* connect(), yield* connect()]
-      for (const id of [1, 2]) yield* client.start("subscriptions/listen", filter, id)
+      for (const id of ["a", "b"]) yield* client.start("subscriptions/listen", filter, id)
       expect((yield* client.error("subscriptions/listen", filter)).code).toBe(LimitExceeded)
       expect(yield* client.result("resources/list")).toHaveProperty("resources")
       yield* other.start("subscriptions/listen", filter, 1)
       expect(yield* other.nextCalled("notifications/subscriptions/acknowledged")).toBeDefined()
-      yield* client.notify("notifications/cancelled", { requestId: 1 })
+      yield* client.notify("notifications/cancelled", { requestId: "a" })
       yield* settle
-      yield* client.start("subscriptions/listen", filter, 3)
+      yield* client.start("subscriptions/listen", filter, "c")
       yield* settle
       expect(client.called("notifications/subscriptions/acknowledged")).toHaveLength(3)
     })

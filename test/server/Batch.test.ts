@@ -322,7 +322,7 @@ describe("Streamable HTTP", () => {
     })
   )
 
-  it.effect("too many messages in one batch are refused with 400, with or without requests among them", () =>
+  it.effect("limits.batchMessages: more in one batch are refused with 400, with or without requests among them", () =>
     Effect.gen(function* () {
       const small = McpServer.make({ name: "small", version: "1", limits: { batchMessages: 2 } })
       const client = yield* connect(yield* node.start(small))

@@ -308,7 +308,7 @@ describe("changes in 2025-11-25", () => {
     })
   )
 
-  it.effect("one client may not subscribe to more than the limit", () =>
+  it.effect("limits.subscriptions: one client may not subscribe to more", () =>
     Effect.gen(function* () {
       const { server } = yield* changing
       const client = yield* (yield* serve({ ...server, limits: { ...server.limits, subscriptions: 1 } }))({

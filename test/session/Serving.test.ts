@@ -124,7 +124,7 @@ describe("cancellation", () => {
 })
 
 describe("limits", () => {
-  it.effect("more requests than the limit are refused, until one is done", () =>
+  it.effect("limits.requestsInFlight: more are refused, until one is done", () =>
     Effect.gen(function* () {
       const gate = new Gate()
       const { sent, session, take } = yield* make({
@@ -146,7 +146,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("while many answers wait to be read, nothing more is read", () =>
+  it.effect("limits.answersUnread: while so many answers wait to be read, nothing more is read", () =>
     Effect.gen(function* () {
       const readers: Array<Deferred.Deferred<void>> = []
       const { take } = yield* make({

@@ -301,7 +301,7 @@ describe("HTTP+SSE", () => {
 
   it.effect("who never introduces itself is hung up on", () =>
     Effect.gen(function* () {
-      const running = yield* node.start(demo, { sse: {}, sessionIdle: "1 minute", keepAlive: "1 hour" })
+      const running = yield* node.start(demo, { sse: {}, keepAlive: "1 hour" })
       const idle = yield* open(running)
       const used = yield* open(running)
       yield* used.initialize

@@ -143,7 +143,7 @@ describe("TCP", () => {
     })
   )
 
-  it.live("hangs up on who comes when there are too many", () =>
+  it.live("maximumConnections: hangs up on who comes when there are too many", () =>
     Effect.gen(function* () {
       const { port } = yield* serveTcp(demo, { maximumConnections: 1 })
       const first = yield* dial({ port, host: "127.0.0.1" })

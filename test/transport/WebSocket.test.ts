@@ -162,7 +162,7 @@ describe("WebSocket.layerRoute", () => {
     })
   )
 
-  it.live("refuses who comes when there are too many", () =>
+  it.live("maximumConnections: refuses who comes when there are too many", () =>
     Effect.gen(function* () {
       const host = yield* serve(demo, { maximumConnections: 1 })
       const first = yield* dial(`ws://${host}/mcp`)

@@ -30,6 +30,7 @@ import { Readiness } from "./Readiness.ts"
 import * as Refusal from "./Refusal.ts"
 import { type BodyLimits, withMessage } from "./RequestBody.ts"
 import { parseEventId } from "./SessionStream.ts"
+import { Unsettled } from "./Unsettled.ts"
 
 export type { Options } from "./Options.ts"
 
@@ -98,8 +99,7 @@ class Server<R> {
   readonly #gracePeriod: Duration.Input
   readonly #drainDelay: Duration.Input | undefined
   readonly #working = new Set<Cancellable>()
-  #unsettled = 0
-  #onSettled: (() => void) | undefined
+  readonly #unsettled = new Unsettled()
   #closing = false
   /** The headers of the last POST that had what it takes. */
   #accept: string | undefined
@@ -134,13 +134,8 @@ class Server<R> {
     this.#drainDelay = options.drainDelay
     this.#host = {
       fork,
-      begun: () => {
-        this.#unsettled++
-      },
-      settled: () => {
-        this.#unsettled--
-        if (this.#unsettled === 0) this.#onSettled?.()
-      },
+      begun: this.#unsettled.begun,
+      settled: this.#unsettled.settled,
       opened: (stream) => keepAlive.add(stream),
       streamAfter: Duration.toMillis(Duration.fromInputUnsafe(options.streamAfter ?? Duration.millis(100))),
       readTimeout: Duration.toMillis(Duration.fromInputUnsafe(options.readTimeout ?? Duration.seconds(30))),
@@ -187,7 +182,7 @@ class Server<R> {
       if (this.#drainDelay !== undefined) yield* Effect.sleep(this.#drainDelay)
       this.#closing = true
       yield* this.#endpoint.closing
-      yield* Effect.timeoutOption(this.#allSettled, this.#gracePeriod)
+      yield* Effect.timeoutOption(this.#unsettled.none, this.#gracePeriod)
       yield* this.#sessions.closeAll
       if (this.#sse !== undefined) yield* this.#sse.closeAll
       const working = [...this.#working]
@@ -196,13 +191,6 @@ class Server<R> {
       yield* Effect.timeoutOption(landing, this.#endpoint.closingWithin)
       yield* Fiber.interruptAll([...fibers])
       this.#keepAlive.end()
-    })
-  }
-
-  get #allSettled(): Effect.Effect<void> {
-    return Effect.callback((resume) => {
-      if (this.#unsettled === 0) resume(Effect.void)
-      else this.#onSettled = () => resume(Effect.void)
     })
   }
 
@@ -237,7 +225,7 @@ class Server<R> {
   #message(request: HttpRequest, message: JsonRpc.Incoming): Effect.Effect<HttpResponse> {
     if (message instanceof JsonRpc.Malformed) return Effect.succeed(Refusal.response(400, message.error, message.id))
     // What is no request may be what a call that is under way waits for.
-    const isFull = this.#unsettled >= this.#maximumRequests
+    const isFull = this.#unsettled.count >= this.#maximumRequests
     if ((this.#closing || isFull) && JsonRpc.needsAnswer(message)) {
       const id = JsonRpc.isRequest(message) ? message.id : undefined
       return Effect.succeed(this.#closing ? Refusal.shuttingDown(id) : Refusal.tooManyRequests(id))

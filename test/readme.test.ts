@@ -2,8 +2,10 @@
  * The README shows nothing but whole files of this repository, which are type-checked, linted and run like all others.
  */
 import { describe, expect, it } from "@effect/vitest"
+import { Duration } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { defaultLimits } from "../src/client/Settings.ts"
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), "utf8")
 
@@ -35,6 +37,12 @@ describe("README", () => {
     const links = [...readme.matchAll(/\]\((?!http|#)([^)]+)\)/g)].map(([, path = ""]) => path)
     expect(links.length).toBeGreaterThan(0)
     for (const path of links.filter((path) => path.endsWith(".ts"))) expect(read(path)).not.toBe("")
+  })
+
+  it.each(Object.entries(defaultLimits))("has limits.%s in its table, with the default", (limit, value) => {
+    const row = readme.split("\n").find((line) => line.startsWith("|") && line.includes(`\`limits.${limit}\``))
+    const text = typeof value === "number" ? value.toLocaleString("en") : Duration.format(Duration.fromInputUnsafe(value))
+    expect(row?.replace(" min ", "m ").replace(" s ", "s ")).toContain(`| ${text} |`)
   })
 
   it("says which scripts to run", () => {

@@ -41,7 +41,8 @@ describe("README", () => {
 
   it.each(Object.entries(defaultLimits))("has limits.%s in its table, with the default", (limit, value) => {
     const row = readme.split("\n").find((line) => line.startsWith("|") && line.includes(`\`limits.${limit}\``))
-    const text = typeof value === "number" ? value.toLocaleString("en") : Duration.format(Duration.fromInputUnsafe(value))
+    const text =
+      typeof value === "number" ? value.toLocaleString("en") : Duration.format(Duration.fromInputUnsafe(value))
     expect(row?.replace(" min ", "m ").replace(" s ", "s ")).toContain(`| ${text} |`)
   })
 

@@ -196,11 +196,8 @@ export const layer = <R>(
             Effect.sync(() => peers.add(peer)),
             () => Effect.sync(() => peers.delete(peer))
           )
-          const presence = connection.trusted === true ? Effect.never : Presence.watch(peer, server.limits)
-          yield* Effect.raceFirst(
-            connection.run((message) => peer.receive(message, connection)),
-            presence
-          )
+          const run = connection.run((message) => peer.receive(message, connection))
+          yield* connection.trusted === true ? run : Effect.raceFirst(run, Presence.watch(peer, server.limits))
           if (connection.readsAfterEnd === true) {
             peer.stopListening()
             yield* Effect.timeoutOption(peer.idle, finishWithin)

@@ -187,8 +187,10 @@ export class Session<R = never> {
 
   #announceCancel({ id, method, outlet }: Call): void {
     if (this.#closed !== undefined || this.#options.cancellable?.(method) === false) return
+    // Over HTTP the peer may have left the exchange in which it was asked, and still be asking its user.
+    const to = outlet.isOpen === false ? this.#options.outlet : outlet
     // The caller has given up: it must not wait for a peer that is slow to read.
-    this.fork(Effect.ignore(outlet.send(JsonRpc.notification("notifications/cancelled", { requestId: id }))))
+    this.fork(Effect.ignore(to.send(JsonRpc.notification("notifications/cancelled", { requestId: id }))))
   }
 
   #answered(message: JsonRpc.Response): Effect.Effect<void> {

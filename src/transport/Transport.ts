@@ -43,6 +43,8 @@ export interface Outlet {
    * where a connection is not the same as what it carries.
    */
   readonly disconnect?: Effect.Effect<void> | undefined
+  /** Whether the peer still listens here. Absent where it does as long as the connection lasts. */
+  readonly isOpen?: boolean | undefined
   /** Called when the request that this outlet answers was cancelled: no answer will come. */
   readonly unanswered?: (() => void) | undefined
 }

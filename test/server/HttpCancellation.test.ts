@@ -3,8 +3,9 @@
  * must not be left waiting for one.
  */
 import { expect, it } from "@effect/vitest"
-import { Context, Deferred, Effect } from "effect"
-import { McpServer, StreamableHttp, Tool } from "mcp-effect"
+import { Context, Deferred, Effect, Fiber, Layer, Schema } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { McpClient, McpServer, Peer, StreamableHttp, Tool } from "mcp-effect"
 
 it("ends the response of a cancelled request without an answer [CANC-04]", async () => {
   const started = Deferred.makeUnsafe<void>()
@@ -37,5 +38,41 @@ it("ends the response of a cancelled request without an answer [CANC-04]", async
   await Effect.runPromise(Deferred.await(stopped))
   const body = await (await response).text()
   expect(body).not.toContain('"id":1')
+  await dispose()
+})
+
+it("withdraws its question from a client that has left the call in which it was asked [CANC-04]", async () => {
+  const asked = Deferred.makeUnsafe<void>()
+  const withdrawn = Deferred.makeUnsafe<void>()
+  const asks = Tool.handle(Tool.make("ask"), () =>
+    Effect.as(Peer.elicit({ message: "Sure?", schema: Schema.Struct({ sure: Schema.Boolean }) }), "done")
+  )
+  const { dispose, handler } = StreamableHttp.toWebHandler(
+    McpServer.make({ name: "test", version: "1.0.0", tools: [asks] }),
+    Context.empty()
+  )
+  const client = McpClient.layer({
+    name: "test",
+    version: "1.0.0",
+    revisions: ["2025-11-25"],
+    handlers: {
+      elicit: () =>
+        Effect.andThen(Deferred.succeed(asked, undefined), Effect.never).pipe(
+          Effect.onInterrupt(() => Deferred.succeed(withdrawn, undefined))
+        )
+    }
+  }).pipe(
+    Layer.provide(StreamableHttp.layerClient({ url: "http://127.0.0.1/mcp" })),
+    Layer.provide(FetchHttpClient.layer),
+    Layer.provide(Layer.succeed(FetchHttpClient.Fetch, (input, init) => handler(new Request(input, init))))
+  )
+  const program = Effect.gen(function* () {
+    const { callTool } = yield* McpClient.McpClient
+    const call = yield* Effect.forkChild(callTool("ask", {}))
+    yield* Deferred.await(asked)
+    yield* Fiber.interrupt(call)
+    yield* Deferred.await(withdrawn)
+  })
+  await Effect.runPromise(Effect.provide(program, client))
   await dispose()
 })

@@ -79,6 +79,10 @@ export class Exchange implements Outlet {
     }
   }
 
+  get isOpen(): boolean {
+    return !this.#done && !this.#abandoned && this.#stream?.isOpen !== false
+  }
+
   /** Whether the answer was given. */
   get isDone(): boolean {
     return this.#done

@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
  */
 import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -77,8 +78,11 @@ class Listening {
   /** Listens until the server ends it in good order; opens it again when it was cut off (SUBS-11). */
   readonly run: Effect.Effect<void, McpError> = Effect.gen({ self: this }, function* () {
     let failures = 0
+    /** Times in a row that it was cut soon: a server that opens it and cuts it at once is not to be asked often (BUG-38). */
+    let brief = 0
     while (true) {
       const earlier = this.#honoured
+      const started = yield* Clock.currentTimeMillis
       this.#honoured = undefined
       const outcome = yield* Effect.result(this.#listen(earlier))
       if (Result.isSuccess(outcome)) return
@@ -88,7 +92,9 @@ class Listening {
       this.#honoured ??= earlier
       failures = wasOpen ? 1 : failures + 1
       if (failures > mostAttempts) return yield* error
-      const delay = Math.min(firstDelay * 2 ** (failures - 1), longestDelay)
+      const wasLong = (yield* Clock.currentTimeMillis) - started >= longestDelay
+      brief = wasLong ? 1 : brief + 1
+      const delay = Math.min(firstDelay * 2 ** (Math.max(failures, brief) - 1), longestDelay)
       const jitter = yield* Random.next
       yield* Effect.sleep(Duration.millis(delay * (1 + jitter / 4)))
     }

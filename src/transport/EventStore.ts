@@ -22,7 +22,10 @@ export interface StoredEvent {
 export interface Store {
   /** Keeps an event and gives its sequence number, which is greater than any that its stream ever had. */
   readonly append: (session: string, stream: string, message: string) => Effect.Effect<number>
-  /** The events of a stream after a sequence number, oldest first; `undefined` when some of them are gone already. */
+  /**
+   * The events of a stream after a sequence number (0: all there ever were), oldest first; `undefined` when some of them are
+   * gone already.
+   */
   readonly after: (
     session: string,
     stream: string,

@@ -91,7 +91,9 @@ export const follow = Effect.fnUntraced(function* (options: FollowOptions): Effe
   while (true) {
     if (!isFirst) {
       const ours = cursor.retry === undefined || failures > 0 ? yield* backoff(policy, Math.max(0, quiet - 1)) : 0
-      yield* Effect.sleep(Duration.millis(Math.min(longestTimer, Math.max(ours, cursor.retry ?? 0))))
+      // A server may have us poll, but not without pause for ever.
+      const least = quiet > policy.attempts ? policy.initial : 0
+      yield* Effect.sleep(Duration.millis(Math.min(longestTimer, Math.max(ours, least, cursor.retry ?? 0))))
     }
     isFirst = false
     const started = yield* Clock.currentTimeMillis

@@ -128,6 +128,37 @@ describe("changes of a modern server", () => {
     })
   )
 
+  it.effect("[BUG-38] are asked for more and more rarely when the server cuts every stream as soon as it is open", () =>
+    Effect.gen(function* () {
+      let listens = 0
+      let receive: (message: JsonRpc.Incoming) => Effect.Effect<void> = ignore
+      const transport = ClientTransport.of({
+        connect: Effect.succeed({
+          send: (message) => {
+            if (!("method" in message) || !("id" in message)) return Effect.void
+            if (message.method === "server/discover") return receive(JsonRpc.result(message.id, discovered()))
+            listens++
+            const honoured = { notifications: { toolsListChanged: true } }
+            const acknowledged = "notifications/subscriptions/acknowledged"
+            return Effect.andThen(
+              receive(JsonRpc.notification(acknowledged, tagged(message.id, honoured))),
+              Effect.andThen(Effect.yieldNow, Effect.fail(McpError.transport("The event stream ended")))
+            )
+          },
+          run: (onMessage) => {
+            receive = onMessage
+            return Effect.never
+          }
+        })
+      })
+      const client = yield* Effect.provideService(McpClient.make(identity), ClientTransport, transport)
+      yield* client.subscribe({ tools: true })
+      yield* TestClock.adjust("10 minutes")
+      expect(listens).toBeGreaterThan(15)
+      expect(listens).toBeLessThan(30)
+    })
+  )
+
   it.effect("[SUBS-11] are listened to again when the stream was cut, with growing pauses, and not for ever", () =>
     Effect.gen(function* () {
       const listens: Array<{ id: JsonRpc.RequestId; cut: () => void }> = []

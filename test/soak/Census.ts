@@ -1,7 +1,7 @@
 /**
  * What a process holds: its heap after garbage collection, and how many of each kind of thing are still reachable.
  */
-import { Effect, Fiber } from "effect"
+import { Effect } from "effect"
 import { setImmediate as turn } from "node:timers/promises"
 import { queryObjects } from "node:v8"
 import { ServerPeer } from "../../src/server/ServerPeer.ts"
@@ -42,7 +42,7 @@ export const countUnhandled = (): void => {
 
 const kinds = { ServerPeer, Session, Call, Flight, HttpSession, Exchange, EventStream, SessionStream }
 
-const FiberClass = Effect.runFork(Effect.map(Effect.void, Fiber.getCurrent)).constructor
+const FiberClass = Effect.runFork(Effect.void).constructor
 
 const sockets = () => process.getActiveResourcesInfo().filter((name) => /^(TCPSocketWrap|PipeWrap)$/.test(name)).length
 

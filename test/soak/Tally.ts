@@ -43,7 +43,8 @@ export class Tally {
   failure(kind: string, cause: unknown): void {
     if (cause instanceof Lost) this.#lost++
     else this.#wrong++
-    if (this.#examples.length < mostExamples) this.#examples.push(`${kind}: ${cause instanceof Error ? cause.stack : String(cause)}`)
+    if (this.#examples.length < mostExamples)
+      this.#examples.push(`${kind}: ${cause instanceof Error ? cause.stack : String(cause)}`)
   }
 
   /** What was counted since the last time. */

@@ -68,7 +68,11 @@ export interface Behaviour<C> {
 }
 
 /** Does one of several things, by chance, and counts what comes of it. */
-export const act = async <C>(behaviours: ReadonlyArray<Behaviour<C>>, client: C, setting: Setting): Promise<boolean> => {
+export const act = async <C>(
+  behaviours: ReadonlyArray<Behaviour<C>>,
+  client: C,
+  setting: Setting
+): Promise<boolean> => {
   let left = setting.random.next() * behaviours.reduce((total, { weight }) => total + weight, 0)
   const chosen = behaviours.find(({ weight }) => (left -= weight) < 0) ?? behaviours[0]
   if (chosen === undefined) return false

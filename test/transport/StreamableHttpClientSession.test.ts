@@ -240,6 +240,21 @@ describe("the listening stream", () => {
 })
 
 describe("resumption", () => {
+  it.effect("[BUG-38] is not tried without pause for ever, though the server says retry: 0 and nothing else", () =>
+    Effect.gen(function* () {
+      const { get, server } = yield* startSession({ reconnect: { initial: "1 second", attempts: 4 } })
+      let request = get
+      let waited = 0
+      for (let attempt = 0; attempt < 12; attempt++) {
+        yield* request.reply(200, { "content-type": "text/event-stream" }, `id: ${attempt}\nretry: 0\ndata:\n\n`)
+        waited += yield* waitForRequest(server, 50)
+        request = yield* server.expect("GET")
+      }
+      expect(waited).toBeGreaterThanOrEqual(7000)
+      yield* request.reply(405)
+    }).pipe(Effect.provide(Logger.layer([])))
+  )
+
   it.effect("takes up a stream that ended before the answer, after `retry` [HTTP-20] [HTTP-21] [HTTP-27]", () =>
     Effect.gen(function* () {
       const { connection, received, server } = yield* startQuietSession()

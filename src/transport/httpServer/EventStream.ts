@@ -119,11 +119,7 @@ export class EventStream {
 
   /** {@link EventStream.take}, waiting until there is some; `undefined` at the end. */
   get next(): Effect.Effect<string | undefined> {
-    return Effect.suspend(() => {
-      const text = this.take()
-      if (text !== undefined) return Effect.succeed(text)
-      return this.isDone ? Effect.undefined : Effect.flatMap(this.ready, () => this.next)
-    })
+    return Effect.suspend(() => this.#next())
   }
 
   /** The text to write, for the host. Calls {@link EventStream.gone} when it is done with or given up. */
@@ -136,6 +132,12 @@ export class EventStream {
       Stream.fromPull(Effect.succeed(pull)),
       Effect.sync(() => this.gone())
     )
+  }
+
+  #next(): Effect.Effect<string | undefined> {
+    const text = this.take()
+    if (text !== undefined) return Effect.succeed(text)
+    return this.isDone ? Effect.undefined : Effect.flatMap(this.ready, () => this.#next())
   }
 
   #push(text: string): void {

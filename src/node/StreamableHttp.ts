@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { McpError } from "../protocol/McpError.ts"
@@ -157,41 +158,48 @@ const close = (node: NodeHttp.Server): Effect.Effect<void> =>
     Effect.timeoutOrElse({ duration: hangUpAfter, orElse: () => Effect.sync(() => node.closeAllConnections()) })
   )
 
+type Body = Exit.Exit<Uint8Array, McpError>
+
+const empty: Body = Exit.succeed(new Uint8Array(0))
+
+/**
+ * Answers a request once its body is there, so that an answer which takes no time is given without waiting for anything.
+ * What is known to be too large is not read first.
+ */
 const serve = (
   http: StreamableHttpServer,
   run: <A>(effect: Effect.Effect<A>) => ReturnType<typeof Effect.runFork<A, never>>,
   request: NodeHttp.IncomingMessage,
   response: NodeHttp.ServerResponse
 ): void => {
-  const fiber = run(Effect.flatMap(http.handle(toRequest(request)), (answer) => write(response, answer)))
-  if (fiber.pollUnsafe() === undefined) response.once("close", () => fiber.interruptUnsafe())
+  const headers = request.headers as HttpRequest["headers"]
+  const start = (body: Body) => {
+    // A header that may not come twice has been joined or dropped by Node already; only Set-Cookie is a list.
+    const answering = http.handle({ method: request.method ?? "", url: request.url, headers, body: () => body })
+    const fiber = run(Effect.flatMap(answering, (answer) => write(response, answer)))
+    if (fiber.pollUnsafe() === undefined) response.once("close", () => fiber.interruptUnsafe())
+  }
+  if (request.method !== "POST" || Number(headers["content-length"]) > http.maximumBodyBytes) start(empty)
+  else collect(request, http.maximumBodyBytes, start)
 }
 
-const toRequest = (request: NodeHttp.IncomingMessage): HttpRequest => ({
-  method: request.method ?? "",
-  url: request.url,
-  // A header that may not come twice has been joined or dropped by Node already; only Set-Cookie is a list.
-  headers: request.headers as HttpRequest["headers"],
-  body: (maximumBytes) => readBody(request, maximumBytes)
-})
-
-const readBody = (request: NodeHttp.IncomingMessage, maximumBytes: number): Effect.Effect<Uint8Array, McpError> =>
-  Effect.callback((resume) => {
-    const chunks: Array<Uint8Array> = []
-    let length = 0
-    const onData = (chunk: Uint8Array) => {
-      length += chunk.length
-      if (length <= maximumBytes) return void chunks.push(chunk)
-      request.off("data", onData)
-      request.pause()
-      resume(Effect.fail(McpError.limit("body", `The request body has more than ${maximumBytes} bytes`)))
-    }
-    request.on("data", onData)
-    request.once("end", () =>
-      resume(Effect.succeed(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)))
-    )
-    request.once("error", (cause) => resume(Effect.fail(McpError.transport("The request was cut off", { cause }))))
-  })
+const collect = (request: NodeHttp.IncomingMessage, maximumBytes: number, use: (body: Body) => void): void => {
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  const onData = (chunk: Uint8Array) => {
+    length += chunk.length
+    if (length <= maximumBytes) return void chunks.push(chunk)
+    request.off("data", onData)
+    request.off("end", onEnd)
+    request.pause()
+    use(Exit.fail(McpError.limit("body", `The request body has more than ${maximumBytes} bytes`)))
+  }
+  const onEnd = () => use(Exit.succeed(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)))
+  request.on("data", onData)
+  request.once("end", onEnd)
+  // A request that is cut off has nobody who waits for an answer.
+  request.once("error", () => request.off("end", onEnd))
+}
 
 const write = (response: NodeHttp.ServerResponse, { body, headers, status }: HttpResponse): Effect.Effect<void> => {
   if (body instanceof EventStream) return writeEvents(response, status, headers, body)

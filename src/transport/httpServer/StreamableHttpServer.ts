@@ -40,6 +40,8 @@ export interface StreamableHttpServer {
   readonly handle: (request: HttpRequest) => Effect.Effect<HttpResponse>
   /** The paths that it answers to beside that of the endpoint. */
   readonly paths: ReadonlyArray<`/${string}`>
+  /** The most bytes that the body of a request may have. */
+  readonly maximumBodyBytes: number
   /** Whether it has not begun to shut down. */
   readonly isReady: boolean
   /** What closing the scope does, for whoever has to do it earlier. Done once, however often it is run. */
@@ -73,6 +75,7 @@ export const make = <R>(
     return {
       handle: server.handle,
       paths: server.paths,
+      maximumBodyBytes: server.bodyLimits.maximumBodyBytes,
       get isReady() {
         return server.readiness.isReady
       },
@@ -94,7 +97,7 @@ class Server<R> {
   readonly #keepAlive: KeepAlive
   readonly #host: Host
   readonly #fork: Fork<R>
-  readonly #bodyLimits: BodyLimits
+  readonly bodyLimits: BodyLimits
   readonly #maximumRequests: number
   readonly #gracePeriod: Duration.Input
   readonly #drainDelay: Duration.Input | undefined
@@ -116,7 +119,7 @@ class Server<R> {
     this.#guard = new Guard.Guard(options)
     this.#fork = fork
     this.#maximumRequests = options.maximumRequests ?? 10_000
-    this.#bodyLimits = {
+    this.bodyLimits = {
       maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
       maximumDepth: options.maximumDepth
     }
@@ -151,7 +154,7 @@ class Server<R> {
         paths,
         open: (outlet) => endpoint.open(outlet, false),
         host: this.#host,
-        bodyLimits: this.#bodyLimits,
+        bodyLimits: this.bodyLimits,
         handshakeWithin: endpoint.handshakeWithin,
         maximumSessions: options.maximumSessions,
         sessionsPerPrincipal: options.sessionsPerPrincipal
@@ -219,7 +222,7 @@ class Server<R> {
       this.#accept = accept
       this.#contentType = contentType
     }
-    return withMessage(request, this.#bodyLimits, (message) => this.#message(request, message))
+    return withMessage(request, this.bodyLimits, (message) => this.#message(request, message))
   }
 
   #message(request: HttpRequest, message: JsonRpc.Incoming): Effect.Effect<HttpResponse> {

@@ -8,7 +8,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -49,15 +49,12 @@ export const make = <R>(
 ): Effect.Effect<Core.StreamableHttpServer, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     const runtime = yield* ServerRuntime.make(server)
-    const http = yield* Effect.updateContext(
-      Core.make(endpointOf(runtime), options),
-      (context: Context.Context<R | Scope.Scope>) => Context.merge(context, runtime.services)
-    )
+    const http = yield* Core.make(endpointOf(runtime), options)
     yield* Shutdown.register(http.close)
     return http
   })
 
-const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint<R> => {
+const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint => {
   const versions = (era: "legacy" | "modern") =>
     runtime.revisions.filter((revision) => revision.era === era).map((revision) => revision.version)
   const { limits } = runtime.server

@@ -1,7 +1,8 @@
 /**
  * A client at the other end of a server's standard input and output, which writes what it likes.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import { type ChildProcessByStdio, spawn } from "node:child_process"
+import type { Readable, Writable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { Lost, Wrong } from "./Tally.ts"
 import { type Json, modern } from "./Wire.ts"
@@ -24,7 +25,7 @@ export interface End {
 
 /** One server process and its client. */
 export class Pipe {
-  readonly child: ChildProcessWithoutNullStreams
+  readonly child: ChildProcessByStdio<Writable, Readable, null>
   readonly ended: Promise<End>
   /** Requests whose answer must not come. */
   readonly #cancelled = new Set<unknown>()
@@ -40,7 +41,7 @@ export class Pipe {
   constructor() {
     // The flags of this process make `mcp-effect` mean its source there too.
     const args = ["--expose-gc", ...process.execArgv.filter((flag) => flag !== "--expose-gc"), server, "stdio"]
-    this.child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] }) as ChildProcessWithoutNullStreams
+    this.child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] })
     this.child.stdin.on("error", () => {})
     this.child.stdout.on("error", () => {})
     this.child.stdout.setEncoding("utf8").on("data", (text) => this.#take(text))

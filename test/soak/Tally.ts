@@ -9,7 +9,7 @@ export interface Report {
   readonly wrong: number
   readonly lost: number
   readonly unhandled: number
-  /** The first few answers that were wrong or did not come, for people. */
+  /** The first of every kind that was wrong or did not come, for people. */
   readonly examples: ReadonlyArray<string>
 }
 
@@ -19,7 +19,8 @@ export class Wrong extends Error {}
 /** An answer that did not come. */
 export class Lost extends Error {}
 
-const mostExamples = 10
+const describe = (error: Error): string =>
+  error.cause instanceof Error ? `${error.stack}\n    because of ${error.cause.stack}` : String(error.stack)
 
 /** Counts. */
 export class Tally {
@@ -43,8 +44,9 @@ export class Tally {
   failure(kind: string, cause: unknown): void {
     if (cause instanceof Lost) this.#lost++
     else this.#wrong++
-    if (this.#examples.length < mostExamples)
-      this.#examples.push(`${kind}: ${cause instanceof Error ? cause.stack : String(cause)}`)
+    // One of a kind says enough.
+    if (this.#examples.some((example) => example.startsWith(`${kind}: `))) return
+    this.#examples.push(`${kind}: ${cause instanceof Error ? describe(cause) : String(cause)}`)
   }
 
   /** What was counted since the last time. */

@@ -19,7 +19,7 @@ const isInitialize = (message: JsonRpc.Incoming): message is JsonRpc.Request =>
   JsonRpc.isRequest(message) && message.method === "initialize"
 
 /** A server that hands its sessions on as connections. */
-const makeEndpoint = (arrivals: Queue.Enqueue<Connection>): Endpoint<never> => ({
+const makeEndpoint = (arrivals: Queue.Enqueue<Connection>): Endpoint => ({
   modern: [],
   legacy: [revision],
   closing: Effect.void,

@@ -28,8 +28,8 @@ export interface Cancellable {
   readonly landing: Effect.Effect<void>
 }
 
-/** A server, as an HTTP transport sees it. `R` is what its handlers need. */
-export interface Endpoint<out R> {
+/** A server, as an HTTP transport sees it. */
+export interface Endpoint {
   /** Versions whose requests stand for themselves. */
   readonly modern: ReadonlyArray<string>
   /** Versions that need a session. */

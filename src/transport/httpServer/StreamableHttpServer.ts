@@ -52,16 +52,16 @@ export interface StreamableHttpServer {
  * Makes a server for an endpoint. Closing the scope makes it unready, refuses new requests, gives those under way a grace
  * period, and ends all sessions and streams.
  */
-export const make = <R>(
-  endpoint: Endpoint<R>,
+export const make = (
+  endpoint: Endpoint,
   options: Options = {}
-): Effect.Effect<StreamableHttpServer, never, R | Scope.Scope> =>
+): Effect.Effect<StreamableHttpServer, never, Scope.Scope> =>
   Effect.gen(function* () {
     // A session lives in a scope of its own, not in the server's.
-    const context = Context.omit(Scope.Scope)(yield* Effect.context<R>()) as Context.Context<R>
+    const context = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
     const store = Option.getOrElse(yield* Effect.serviceOption(EventStore), () => makeEventStore())
     const fibers = new Set<Fiber.Fiber<unknown, unknown>>()
-    const fork: Fork<R> = <A>(effect: Effect.Effect<A, never, R>): Fiber.Fiber<A> => {
+    const fork: Fork = <A>(effect: Effect.Effect<A>): Fiber.Fiber<A> => {
       const fiber = Effect.runForkWith(context)(effect)
       if (fiber.pollUnsafe() === undefined) {
         fibers.add(fiber)
@@ -85,10 +85,10 @@ export const make = <R>(
 
 const modernFrom = "2026-07-28"
 
-type Fork<R> = <A>(effect: Effect.Effect<A, never, R>) => Fiber.Fiber<A>
+type Fork = <A>(effect: Effect.Effect<A>) => Fiber.Fiber<A>
 
-class Server<R> {
-  readonly #endpoint: Endpoint<R>
+class Server {
+  readonly #endpoint: Endpoint
   readonly paths: ReadonlyArray<`/${string}`>
   readonly readiness: Readiness
   readonly #guard: Guard.Guard
@@ -96,7 +96,7 @@ class Server<R> {
   readonly #sessions: HttpSessions
   readonly #keepAlive: KeepAlive
   readonly #host: Host
-  readonly #fork: Fork<R>
+  readonly #fork: Fork
   readonly bodyLimits: BodyLimits
   readonly #maximumRequests: number
   readonly #gracePeriod: Duration.Input
@@ -108,13 +108,7 @@ class Server<R> {
   #accept: string | undefined
   #contentType: string | undefined
 
-  constructor(
-    endpoint: Endpoint<R>,
-    options: Options,
-    clock: Clock.Clock,
-    store: EventStore["Service"],
-    fork: Fork<R>
-  ) {
+  constructor(endpoint: Endpoint, options: Options, clock: Clock.Clock, store: EventStore["Service"], fork: Fork) {
     this.#endpoint = endpoint
     this.#guard = new Guard.Guard(options)
     this.#fork = fork

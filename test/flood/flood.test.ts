@@ -100,18 +100,18 @@ describe("a body of 100 MB", { timeout: 60_000 }, () => {
   /** Sends pieces until the server answers and hangs up, or there is no more to send. */
   const send = async (port: number, header: string, chunked: boolean): Promise<string> => {
     const socket = await dial(port)
-    let answer = ""
-    socket.on("data", (data) => (answer += String(data)))
+    const answer: Array<string> = []
+    socket.on("data", (data) => answer.push(String(data)))
     const closed = new Promise((resolve) => socket.once("close", resolve))
     socket.write(head([header]))
-    for (let sent = 0; sent < size && !socket.destroyed && answer === ""; sent += piece.length) {
+    for (let sent = 0; sent < size && !socket.destroyed && answer.length === 0; sent += piece.length) {
       if (chunked) socket.write(`${piece.length.toString(16)}\r\n`)
       const more = socket.write(piece)
       if (chunked) socket.write("\r\n")
       if (!more) await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), closed])
     }
     await Promise.race([closed, sleep(5_000)])
-    return answer
+    return answer.join("")
   }
 
   for (const host of ["http", "route"]) {

@@ -11,15 +11,19 @@ import type { Behaviour, Setting } from "./Worker.ts"
 const fault = (
   kind: string,
   weight: number,
-  run: (wire: Wire, setting: Setting) => Promise<void>
+  run: (wire: Wire, setting: Setting) => Promise<void>,
+  applies: (wire: Wire) => boolean = () => true
 ): Behaviour<Wire> => ({
   kind,
   weight,
   run: async (wire, setting) => {
+    if (!applies(wire)) return
     await run(wire, setting)
     setting.tally.fault(kind)
   }
 })
+
+const inLegacy = (wire: Wire) => !wire.isModern
 
 const post = async (wire: Wire, body: string, headers: { readonly [name: string]: string | undefined } = {}) => {
   const reply = await wire.send("POST", { ...wire.headersOf({ method: "tools/list" }), ...headers }, body)
@@ -51,15 +55,19 @@ const wrongEnvelope = fault("wrong ids and envelopes", 3, async (wire, { random 
   expectEqual([status, codeOf(text)], [400, -32600], `The refusal of ${JSON.stringify(body)}`)
 })
 
-const wrongSession = fault("wrong sessions", 3, async (wire, { random }) => {
-  if (wire.isModern) return
-  const isMissing = random.next() < 0.5
-  const message = JSON.stringify(wire.message("tools/list"))
-  const { status } = await post(wire, message, {
-    "mcp-session-id": isMissing ? undefined : `no session ${random.next()}`
-  })
-  expectEqual(status, isMissing ? 400 : 404, "The status")
-})
+const wrongSession = fault(
+  "wrong sessions",
+  3,
+  async (wire, { random }) => {
+    const isMissing = random.next() < 0.5
+    const message = JSON.stringify(wire.message("tools/list"))
+    const { status } = await post(wire, message, {
+      "mcp-session-id": isMissing ? undefined : `no session ${random.next()}`
+    })
+    expectEqual(status, isMissing ? 400 : 404, "The status")
+  },
+  inLegacy
+)
 
 const wrongHeaders = fault("wrong headers", 3, async (wire, { random }) => {
   const message = JSON.stringify(wire.message("tools/list"))
@@ -162,7 +170,7 @@ const vanishWhileListening = fault("clients that vanish while they listen", 2, a
 })
 
 const cancel = fault("cancelled calls", 3, async (wire, { random }) => {
-  const message = wire.call("slow", { text: "cancelled", steps: 100 }, { _meta: { progressToken: 1 } })
+  const message = wire.call("slow", { text: "cancelled", steps: 10_000 }, { _meta: { progressToken: 1 } })
   const reply = await wire.post(message)
   await sleep(random.between(1, 200))
   if (wire.isModern) return void reply.request.destroy()
@@ -192,59 +200,91 @@ const halfReader = fault("readers that stop in the middle", 1, async (wire, { ra
 })
 
 /** Loses the connection in the middle of a call, and comes back for the answer. */
-const resume = fault("lost connections that are resumed", 2, async (wire, { random }) => {
-  if (wire.revision !== "2025-11-25") return
-  const text = `resumed ${random.next()}`
-  const message = wire.call("slow", { text, steps: 20 }, { _meta: { progressToken: 1 } })
-  const reply = await wire.post(message)
-  let last: string | undefined
-  let seen = 0
-  const stopAfter = random.between(1, 4)
-  for await (const { id } of eventsOf(reply)) {
-    last = id ?? last
-    if (++seen >= stopAfter) break
-  }
-  reply.request.destroy()
-  if (last === undefined) throw new Wrong("An event has no id")
-  await sleep(random.between(1, 600))
-  const resumed = await wire.send("GET", {
-    accept: "text/event-stream",
-    "mcp-session-id": wire.session,
-    "mcp-protocol-version": wire.revision,
-    "last-event-id": last
-  })
-  expectEqual(resumed.status, 200, "The status of a resumption")
-  expectAnswer((await wire.messagesOf(resumed, message.id)).at(-1), message.id, text)
-})
+const resume = fault(
+  "lost connections that are resumed",
+  2,
+  async (wire, { random }) => {
+    const text = `resumed ${random.next()}`
+    const message = wire.call("slow", { text, steps: 20 }, { _meta: { progressToken: 1 } })
+    const reply = await wire.post(message)
+    let last: string | undefined
+    let seen = 0
+    const stopAfter = random.between(1, 4)
+    for await (const { id } of eventsOf(reply)) {
+      last = id ?? last
+      if (++seen >= stopAfter) break
+    }
+    reply.request.destroy()
+    if (last === undefined) throw new Wrong("An event has no id")
+    await sleep(random.between(1, 600))
+    const resumed = await wire.send("GET", {
+      accept: "text/event-stream",
+      "mcp-session-id": wire.session,
+      "mcp-protocol-version": wire.revision,
+      "last-event-id": last
+    })
+    expectEqual(resumed.status, 200, "The status of a resumption")
+    expectAnswer((await wire.messagesOf(resumed, message.id)).at(-1), message.id, text)
+  },
+  ({ revision }) => revision === "2025-11-25"
+)
 
-const batch = fault("batches where there are none", 1, async (wire) => {
-  if (wire.revision === "2025-03-26") return
-  const { status } = await post(wire, JSON.stringify([wire.message("tools/list"), wire.message("tools/list")]))
-  expectEqual(status, 400, "The status of a batch")
-})
+const lostPlace = fault(
+  "resumptions after events that never were",
+  1,
+  async (wire, { random }) => {
+    const reply = await wire.send("GET", {
+      accept: "text/event-stream",
+      "mcp-session-id": wire.session,
+      "mcp-protocol-version": wire.revision,
+      "last-event-id": random.pick(["0-99999999", "zzz-1", "nonsense", "0--1"])
+    })
+    await textOf(reply)
+    expectEqual(reply.status, 400, "The status")
+  },
+  inLegacy
+)
 
-const forgedState = fault("forged request state", 1, async (wire, { random }) => {
-  if (!wire.isModern) return
-  const message = wire.call("ask", { question: "?" }, { requestState: `forged ${random.next()}`, inputResponses: {} })
-  const answer = (await wire.ask(message)).at(-1)
-  expectEqual([answer?.id, (answer?.error as Json | undefined)?.code], [message.id, -32602], "The refusal")
-})
+const batch = fault(
+  "batches where there are none",
+  1,
+  async (wire) => {
+    const { status } = await post(wire, JSON.stringify([wire.message("tools/list"), wire.message("tools/list")]))
+    expectEqual(status, 400, "The status of a batch")
+  },
+  ({ revision }) => revision !== "2025-03-26"
+)
+
+const forgedState = fault(
+  "forged request state",
+  1,
+  async (wire, { random }) => {
+    const message = wire.call("ask", { question: "?" }, { requestState: `forged ${random.next()}`, inputResponses: {} })
+    const answer = (await wire.ask(message)).at(-1)
+    expectEqual([answer?.id, (answer?.error as Json | undefined)?.code], [message.id, -32602], "The refusal")
+  },
+  ({ isModern }) => isModern
+)
 
 const strayAnswer = fault("answers that nobody has asked for", 1, async (wire, { random }) => {
   const answer = { jsonrpc: "2.0", id: `stray ${random.next()}`, result: {} }
   expectEqual((await post(wire, JSON.stringify(answer))).status, 202, "The status of a stray answer")
 })
 
-const endedSession = fault("sessions used after their end", 1, async (wire) => {
-  if (wire.isModern) return
-  const session = { "mcp-session-id": wire.session, "mcp-protocol-version": wire.revision }
-  const ended = await wire.send("DELETE", session)
-  await textOf(ended)
-  expectEqual(ended.status, 204, "The status of DELETE")
-  expectEqual((await post(wire, JSON.stringify(wire.message("tools/list")))).status, 404, "The status afterwards")
-  wire.session = undefined
-  await wire.initialize()
-})
+const endedSession = fault(
+  "sessions used after their end",
+  1,
+  async (wire) => {
+    const session = { "mcp-session-id": wire.session, "mcp-protocol-version": wire.revision }
+    const ended = await wire.send("DELETE", session)
+    await textOf(ended)
+    expectEqual(ended.status, 204, "The status of DELETE")
+    expectEqual((await post(wire, JSON.stringify(wire.message("tools/list")))).status, 404, "The status afterwards")
+    wire.session = undefined
+    await wire.initialize()
+  },
+  inLegacy
+)
 
 /** All of them. */
 export const faults: ReadonlyArray<Behaviour<Wire>> = [
@@ -262,6 +302,7 @@ export const faults: ReadonlyArray<Behaviour<Wire>> = [
   slowReader,
   halfReader,
   resume,
+  lostPlace,
   batch,
   forgedState,
   strayAnswer,

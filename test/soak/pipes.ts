@@ -96,7 +96,7 @@ const changes = call("changes", 2, async (pipe) => {
 })
 
 const cancel = fault("cancelled calls", 3, async (pipe, setting) => {
-  const message = toolCall(pipe, setting, "slow", { text: "cancelled", steps: 250 })
+  const message = toolCall(pipe, setting, "slow", { text: "cancelled", steps: 10_000 })
   pipe.send(message)
   await sleep(setting.random.between(0, 200))
   pipe.cancel(message.id)

@@ -30,7 +30,7 @@ const clients = Number(options.clients)
 const seed = Number(options.seed)
 const warmUp = Math.min(60, Math.max(20, seconds / 4))
 
-const flags = ["--expose-gc", ...nodeFlags]
+const flags = ["--expose-gc", "--disable-warning=ExperimentalWarning", ...nodeFlags]
 const path = (name: string) => fileURLToPath(new URL(`./${name}`, import.meta.url))
 
 const children = new Set<ChildProcess>()
@@ -59,8 +59,8 @@ const measure = async (): Promise<Census> => {
   const wire = new Wire(port, modern)
   const ask = async () => {
     const message = wire.call("measure", {})
-    const answer = (await wire.ask(message)).at(-1)
-    return (answer?.result as Json).structuredContent as unknown as Census
+    const result = (await wire.ask(message)).at(-1)?.result as Json | undefined
+    return result?.structuredContent as Census
   }
   // Sessions that were left without a word last as long as their idle time.
   for (let waited = 0; waited < 90 && (await ask()).counts.HttpSession !== 0; waited += 2) await sleep(2_000)

@@ -28,6 +28,7 @@ export class EventStream {
   #reader: (() => void) | undefined
   #writers: Array<() => void> = []
   #abort: (() => void) | undefined
+  #onClosed: (() => void) | undefined
 
   constructor(options: Options) {
     this.#options = options
@@ -72,7 +73,7 @@ export class EventStream {
   /** Ends the response, after what was written. */
   end(): void {
     if (!this.#open) return
-    this.#open = false
+    this.#close()
     this.#wake()
   }
 
@@ -80,10 +81,15 @@ export class EventStream {
   gone(): void {
     this.#waiting = []
     const before = this.#open
-    this.#open = false
+    if (before) this.#close()
     this.#wake()
     this.#release()
     if (before) this.#options.onGone()
+  }
+
+  /** Has whoever keeps track of open streams told when this one is none any more. */
+  onClosed(forget: () => void): void {
+    this.#onClosed = forget
   }
 
   /** The host says how it hangs up on a client. */
@@ -138,6 +144,11 @@ export class EventStream {
     const text = this.take()
     if (text !== undefined) return Effect.succeed(text)
     return this.isDone ? Effect.undefined : Effect.flatMap(this.ready, () => this.#next())
+  }
+
+  #close(): void {
+    this.#open = false
+    this.#onClosed?.()
   }
 
   #push(text: string): void {

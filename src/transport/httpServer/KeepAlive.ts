@@ -25,30 +25,24 @@ export class KeepAlive {
     return this.#streams.size
   }
 
+  /** Keeps a stream alive until it is closed; then nothing of it may be held on to. */
   add(stream: EventStream): void {
     this.#streams.add(stream)
+    stream.onClosed(() => this.#streams.delete(stream))
     if (this.#running) return
     this.#running = true
     this.#fork(this.#beat)
   }
 
-  remove(stream: EventStream): void {
-    this.#streams.delete(stream)
-  }
-
   /** Ends all streams. */
   end(): void {
     for (const stream of this.#streams) stream.end()
-    this.#streams.clear()
   }
 
   get #beat(): Effect.Effect<void> {
     const comment = Sse.comment("keep-alive")
     const write = Effect.sync(() => {
-      for (const stream of this.#streams) {
-        if (stream.isOpen) stream.writeIfRead(comment)
-        else this.#streams.delete(stream)
-      }
+      for (const stream of this.#streams) stream.writeIfRead(comment)
     })
     return Effect.whileLoop({
       while: () => this.#streams.size > 0,

@@ -366,7 +366,10 @@ class Server {
     this.#keepAlive.add(connection)
     const response = { status: 200, headers: eventStreamHeaders, body: connection }
     // Events are written while the host already sends what there is; the head does not wait for them (BUG-34).
-    const connect = stream.connect(connection, event?.sequence)
+    const connect = Effect.map(stream.connect(connection, event?.sequence), (found) => {
+      if (!found) connection.end()
+      return found
+    })
     return Effect.suspend(() => {
       const fiber = this.#fork(connect)
       const exit = fiber.pollUnsafe()

@@ -198,9 +198,9 @@ export const theirs = (directory: string): ReadonlyArray<ServerKind> => {
   ]
 }
 
-/** The servers of this package, that the clients of others drive. */
-export const ofThisPackage = (directory: string): ReadonlyArray<ServerKind> => {
-  const files = join(directory, "offered")
+/** The example server over a directory of its own: a change that one client makes is nothing to another. */
+const filesServer = (directory: string, transport: "stdio" | "http"): ServerKind => {
+  const files = join(directory, transport)
   mkdirSync(files, { recursive: true })
   // Enough to search that a search can be cancelled.
   for (let index = 0; index < 3000; index++) {
@@ -208,47 +208,50 @@ export const ofThisPackage = (directory: string): ReadonlyArray<ServerKind> => {
   }
   writeFileSync(join(files, "hello.md"), "# Hello\n")
   const example = join(import.meta.dirname, "../../examples/files/server.ts")
+  return {
+    name: "examples/files",
+    speaks: [...legacy, modern],
+    starts: [{ transport, file: example, args: transport === "http" ? [files, "--http", "0"] : [files] }],
+    offer: {
+      call: { name: "read", args: { path: "hello.md" }, text: "# Hello" },
+      structured: {
+        name: "search",
+        args: { text: "hello", glob: "hello.md" },
+        content: { searched: 1, more: false }
+      },
+      fail: { name: "read", args: { path: "not-there.md" }, text: "does not exist" },
+      // The clients of the SDK lose progress that comes in one piece with the answer (modelcontextprotocol/typescript-sdk
+      // issue 2580): the last one, sometimes. There are about a hundred.
+      progress: { name: "search", args: { text: "Nothing of this kind" }, text: "searched", atLeast: 50 },
+      cancel: { name: "search", args: { text: "Nothing of this kind" }, reports: true },
+      elicit: {
+        name: "rename",
+        args: { from: "old.md", to: "new.md" },
+        text: "Renamed",
+        prepare: () => {
+          rmSync(join(files, "new.md"), { force: true })
+          writeFileSync(join(files, "old.md"), "To be renamed\n")
+        }
+      },
+      resource: { uri: "file:///", text: "hello.md" },
+      missing: "file:///not-there.md",
+      template: "file:///{+path}",
+      prompt: { name: "review", args: { path: "hello.md" }, text: "# Hello" },
+      complete: { ref: { type: "ref/prompt", name: "review" }, name: "path", value: "hel", values: ["hello.md"] },
+      subscribe: {
+        uri: "file:///hello.md",
+        change: () => writeFileSync(join(files, "hello.md"), "# Hello\n")
+      }
+    }
+  }
+}
+
+/** The servers of this package, that the clients of others drive. */
+export const ofThisPackage = (directory: string): ReadonlyArray<ServerKind> => {
   const conformance = join(import.meta.dirname, "../conformance/server.ts")
   return [
-    {
-      name: "examples/files",
-      speaks: [...legacy, modern],
-      starts: [
-        { transport: "stdio", file: example, args: [files] },
-        { transport: "http", file: example, args: [files, "--http", "0"] }
-      ],
-      offer: {
-        call: { name: "read", args: { path: "hello.md" }, text: "# Hello" },
-        structured: {
-          name: "search",
-          args: { text: "hello", glob: "hello.md" },
-          content: { searched: 1, more: false }
-        },
-        fail: { name: "read", args: { path: "not-there.md" }, text: "does not exist" },
-        // The clients of the SDK lose progress that comes in one piece with the answer (modelcontextprotocol/typescript-sdk
-        // issue 2580): the last one, sometimes. There are about a hundred.
-        progress: { name: "search", args: { text: "Nothing of this kind" }, text: "searched", atLeast: 50 },
-        cancel: { name: "search", args: { text: "Nothing of this kind" }, reports: true },
-        elicit: {
-          name: "rename",
-          args: { from: "old.md", to: "new.md" },
-          text: "Renamed",
-          prepare: () => {
-            rmSync(join(files, "new.md"), { force: true })
-            writeFileSync(join(files, "old.md"), "To be renamed\n")
-          }
-        },
-        resource: { uri: "file:///", text: "hello.md" },
-        missing: "file:///not-there.md",
-        template: "file:///{+path}",
-        prompt: { name: "review", args: { path: "hello.md" }, text: "# Hello" },
-        complete: { ref: { type: "ref/prompt", name: "review" }, name: "path", value: "hel", values: ["hello.md"] },
-        subscribe: {
-          uri: "file:///hello.md",
-          change: () => writeFileSync(join(files, "hello.md"), "# Hello\n")
-        }
-      }
-    },
+    filesServer(directory, "stdio"),
+    filesServer(directory, "http"),
     {
       name: "test/conformance/server.ts",
       speaks: [...legacy, modern],

@@ -73,9 +73,7 @@ export const elicit = <S extends FormSchema>(
   const form =
     options.requestedSchema === undefined ? Form.fromSchema(options.schema) : Result.succeed(options.requestedSchema)
   if (Result.isFailure(form)) return Effect.die(new TypeError(`This schema can't be a form: ${form.failure}`))
-  const decode = Schema.decodeUnknownResult(
-    JsonCodec.make(options.schema) as unknown as Schema.Codec<S["Type"], unknown>
-  )
+  const decode = Schema.decodeUnknownResult(JsonCodec.make(options.schema))
   return Effect.flatMap(
     ask(
       "elicitation/create",

@@ -33,7 +33,7 @@ export const run = <S extends Schema.Codec<unknown, unknown, never, never> & Sch
   effect: Effect.Effect<S["Type"], E, R>
 ): Effect.Effect<S["Type"], E, R | CallContext> =>
   Effect.flatMap(CallContext, (call) => {
-    const codec = JsonCodec.make(schema) as unknown as Schema.Codec<S["Type"], unknown>
+    const codec = JsonCodec.make(schema)
     const remembered = call.steps.get(name)
     if (remembered !== undefined) {
       const decoded = Schema.decodeUnknownResult(codec)(remembered.value)

@@ -166,8 +166,7 @@ export const make = <
 const noOutput = () => Result.fail("The tool has no output schema")
 
 const codecOf = <S extends Schema.Top>(schema: S) => {
-  // Services are excluded by the types of `make`.
-  const codec = JsonCodec.make(schema) as unknown as Schema.Codec<S["Type"], unknown>
+  const codec = JsonCodec.make(schema)
   SchemaJITCompiler.enable(codec.ast)
   const decode = Schema.decodeUnknownResult(codec, { errors: "all" })
   const encode = Schema.encodeUnknownResult(codec, { errors: "all" })

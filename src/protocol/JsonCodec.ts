@@ -19,11 +19,12 @@ type Annotations = Schema.Annotations.Annotations
 /**
  * The codec between a schema's type and JSON. {@link JsonSchema.fromSchema} describes its encoded side.
  *
- * Throws a `TypeError` for a schema that has no JSON form, such as one of functions or symbols as property names.
+ * The schemas that this is for need no services; who takes one from a user has its type say so. Throws a `TypeError` for
+ * a schema that has no JSON form, such as one of functions or symbols as property names.
  */
-export const make = <S extends Schema.Constraint>(schema: S): Schema.toCodecJson<S> => {
+export const make = <S extends Schema.Constraint>(schema: S): Schema.Codec<S["Type"], unknown> => {
   const lowered = Schema.toCodecJson(Schema.make<Schema.Constraint>(walk(schema.ast, exact)))
-  return Schema.make<Schema.toCodecJson<S>>(walk(lowered.ast, carry), { schema })
+  return Schema.make<Schema.Codec<S["Type"], unknown>>(walk(lowered.ast, carry), { schema })
 }
 
 /** What to do with a node once its children are done. `recur` does a child. */

@@ -35,6 +35,12 @@ const expectAll = (end: End, first: number, count: number) =>
     { discard: true }
   )
 
+/** Each end as the one that begins, with the other. */
+const bothWays = ({ client, server }: Link): ReadonlyArray<readonly [End, End]> => [
+  [client, server],
+  [server, client]
+]
+
 /** Sends some messages and takes them at the other end, both ways at once. */
 const exchange = ({ client, server }: Link, first: number, count: number) =>
   Effect.all(
@@ -85,11 +91,7 @@ const integrity: Law = ({ dial }) =>
 
 const requests: Law = ({ dial }) =>
   Effect.gen(function* () {
-    const { client, server } = yield* dial
-    for (const [asker, answerer] of [
-      [client, server],
-      [server, client]
-    ] as const) {
+    for (const [asker, answerer] of bothWays(yield* dial)) {
       for (const id of [0, "0", "", Number.MAX_SAFE_INTEGER]) {
         const asking = yield* Effect.forkChild(asker.send(JsonRpc.request(id, "law/question", { id })))
         const question = yield* answerer.next
@@ -110,11 +112,7 @@ const each = 15
 /** Many fibers send at once: nothing is lost, doubled or torn, and each one's messages stay in order. */
 const manySenders: Law = ({ dial }) =>
   Effect.gen(function* () {
-    const { client, server } = yield* dial
-    for (const [from, to] of [
-      [client, server],
-      [server, client]
-    ] as const) {
+    for (const [from, to] of bothWays(yield* dial)) {
       const text = "x".repeat(5000)
       const sendOwn = (sender: number) =>
         Effect.forEach(indices(sender * each, each), (index) => from.send(numbered(index, text)), { discard: true })
@@ -250,11 +248,7 @@ const independence: Law = ({ dial }) =>
 
 const interruption: Law = ({ dial }) =>
   Effect.gen(function* () {
-    const { client, server } = yield* dial
-    for (const [from, to] of [
-      [client, server],
-      [server, client]
-    ] as const) {
+    for (const [from, to] of bothWays(yield* dial)) {
       yield* to.pause
       const { sending, state } = flood(from)
       const fiber = yield* Effect.forkChild(sending)

@@ -29,7 +29,7 @@ const asJson = (value: unknown): unknown => {
  * the schema still takes it.
  */
 export const make = <S extends Schema.Constraint>(fc: FastCheckModule, schema: S): FastCheck.Arbitrary<unknown> => {
-  const codec = JsonCodec.make(schema) as unknown as Schema.Codec<unknown, unknown>
+  const codec = JsonCodec.make(schema)
   const values = Arbitrary.schema(codec)
   const encode = Schema.encodeUnknownSync(codec)
   const decode = Schema.decodeUnknownResult(codec)

@@ -31,3 +31,9 @@ export interface HttpResponse {
   /** Nothing, JSON, or a stream of server-sent events that the host writes until it ends. */
   readonly body?: string | EventStream | undefined
 }
+
+/** The path of a URL or of its end, without a last slash. */
+export const pathOf = (url: string): string => {
+  const [path = ""] = url.replace(/^[a-z]+:\/\/[^/]*/i, "").split("?", 1)
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+}

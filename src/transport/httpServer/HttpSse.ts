@@ -18,7 +18,7 @@ import type { Outlet, Principal } from "../Transport.ts"
 import type { SessionPeer } from "./Endpoint.ts"
 import { type EventStream, make as makeEventStream } from "./EventStream.ts"
 import { eventStreamHeaders, type Host } from "./Exchange.ts"
-import type { HttpRequest, HttpResponse } from "./HttpMessage.ts"
+import { type HttpRequest, type HttpResponse, pathOf } from "./HttpMessage.ts"
 import * as Refusal from "./Refusal.ts"
 import { type BodyLimits, withMessage } from "./RequestBody.ts"
 
@@ -61,12 +61,6 @@ const unknownSession = Refusal.response(
   404,
   Refusal.invalidRequest("There is no such session; open an event stream to get one")
 )
-
-/** The path of a URL or of its end, without a last slash. */
-export const pathOf = (url: string): string => {
-  const [path = ""] = url.replace(/^[a-z]+:\/\/[^/]*/i, "").split("?", 1)
-  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
-}
 
 const sessionIdOf = (url: string): string | undefined => {
   const query = url.indexOf("?")

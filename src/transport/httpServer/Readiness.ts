@@ -1,8 +1,7 @@
 /**
  * Whether a server takes requests, for those who send it some: a load balancer, or whoever starts and stops programs.
  */
-import type { HttpRequest, HttpResponse } from "./HttpMessage.ts"
-import { pathOf } from "./HttpSse.ts"
+import { type HttpRequest, type HttpResponse, pathOf } from "./HttpMessage.ts"
 
 const response = (status: number, body: string): HttpResponse => ({
   status,

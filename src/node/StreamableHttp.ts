@@ -7,7 +7,6 @@ import type { AddressInfo } from "node:net"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { McpError } from "../protocol/McpError.ts"
@@ -15,7 +14,7 @@ import type { McpServer } from "../server/McpServer.ts"
 import * as Neutral from "../server/StreamableHttp.ts"
 import { make, type Options } from "../server/StreamableHttp.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
-import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
+import type { Body, HttpHead, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
 import type { StreamableHttpServer } from "../transport/httpServer/StreamableHttpServer.ts"
 import type { ClientTransport } from "../transport/Transport.ts"
 
@@ -85,12 +84,11 @@ export const host = <R>(
     // Closed last: whoever is still being answered keeps the connection until then.
     yield* Effect.addFinalizer(() => close(node))
     const http = yield* making
-    const run = Effect.runForkWith(yield* Effect.context<never>())
     const path = options.path ?? "/mcp"
     node.on("request", (request: NodeHttp.IncomingMessage, response: NodeHttp.ServerResponse) => {
       const { url } = request
-      if (isAt(path, url) || http.paths.some((other) => isAt(other, url))) serve(http, run, request, response)
-      else run(write(response, notFound))
+      if (isAt(path, url) || http.paths.some((other) => isAt(other, url))) serve(http, request, response)
+      else write(response, notFound)
     })
     yield* listen(node, options)
     const { address, port } = node.address() as AddressInfo
@@ -119,7 +117,8 @@ export const layerClientSse = (options: Neutral.SseClientOptions): Layer.Layer<C
 // Undici would cut a stream that is silent for five minutes. How long to wait is for the caller to say.
 const httpClient = NodeHttpClient.layerUndiciOptions({ bodyTimeout: 0, headersTimeout: 0 })
 
-const hangUpAfter = Duration.seconds(1)
+/** Milliseconds that a client has to hang up by itself. */
+const hangUpAfter = 1000
 
 const notFound: HttpResponse = { status: 404, headers: { "content-type": "text/plain" }, body: "Not found" }
 
@@ -158,31 +157,40 @@ const close = (node: NodeHttp.Server): Effect.Effect<void> =>
     Effect.timeoutOrElse({ duration: hangUpAfter, orElse: () => Effect.sync(() => node.closeAllConnections()) })
   )
 
-type Body = Exit.Exit<Uint8Array, McpError>
+const noBody = new Uint8Array(0)
 
-const empty: Body = Exit.succeed(new Uint8Array(0))
-
-/**
- * Answers a request once its body is there, so that an answer which takes no time is given without waiting for anything.
- * What is known to be too large is not read first.
- */
+/** Answers a request once its body is there. What is refused anyway is not read first. */
 const serve = (
   http: StreamableHttpServer,
-  run: <A>(effect: Effect.Effect<A>) => ReturnType<typeof Effect.runFork<A, never>>,
   request: NodeHttp.IncomingMessage,
   response: NodeHttp.ServerResponse
 ): void => {
-  const headers = request.headers as HttpRequest["headers"]
+  const head = new Head(request)
+  const respond = (answer: HttpResponse) => write(response, answer)
+  const refused = http.refuse(head)
+  if (refused !== undefined) return respond(refused)
   const start = (body: Body) => {
-    // A header that may not come twice has been joined or dropped by Node already; only Set-Cookie is a list.
-    const answering = http.handle({ method: request.method ?? "", url: request.url, headers, body: () => body })
-    const fiber = run(Effect.flatMap(answering, (answer) => write(response, answer)))
-    if (fiber.pollUnsafe() === undefined) response.once("close", () => fiber.interruptUnsafe())
+    const pending = http.answer(head, body, respond)
+    if (pending !== undefined) response.once("close", () => pending.leave())
   }
-  if (request.method !== "POST" || Number(headers["content-length"]) > http.maximumBodyBytes) start(empty)
-  else collect(request, http.maximumBodyBytes, start)
+  if (head.method === "POST") collect(request, http.maximumBodyBytes, start)
+  else start(noBody)
 }
 
+class Head implements HttpHead {
+  readonly method: string
+  readonly url: string | undefined
+  readonly headers: HttpHead["headers"]
+
+  constructor(request: NodeHttp.IncomingMessage) {
+    this.method = request.method ?? ""
+    this.url = request.url
+    // A header that may not come twice has been joined or dropped by Node already; only Set-Cookie is a list.
+    this.headers = request.headers as HttpHead["headers"]
+  }
+}
+
+/** Reads a body. One that is cut off has nobody who waits for an answer, and its end never comes. */
 const collect = (request: NodeHttp.IncomingMessage, maximumBytes: number, use: (body: Body) => void): void => {
   const chunks: Array<Uint8Array> = []
   let length = 0
@@ -192,24 +200,23 @@ const collect = (request: NodeHttp.IncomingMessage, maximumBytes: number, use: (
     request.off("data", onData)
     request.off("end", onEnd)
     request.pause()
-    use(Exit.fail(McpError.limit("body", `The request body has more than ${maximumBytes} bytes`)))
+    use(McpError.limit("body", `The request body has more than ${maximumBytes} bytes`))
   }
-  const onEnd = () => use(Exit.succeed(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)))
+  const onEnd = () => use(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
   request.on("data", onData)
-  request.once("end", onEnd)
-  // A request that is cut off has nobody who waits for an answer.
-  request.once("error", () => request.off("end", onEnd))
+  request.on("end", onEnd)
 }
 
-const write = (response: NodeHttp.ServerResponse, { body, headers, status }: HttpResponse): Effect.Effect<void> => {
+const write = (response: NodeHttp.ServerResponse, { body, headers, status }: HttpResponse): void => {
   if (body instanceof EventStream) return writeEvents(response, status, headers, body)
-  const fields: { [name: string]: string | number } = { ...headers }
-  if (status !== 204) fields["content-length"] = body === undefined ? 0 : Buffer.byteLength(body)
+  const bytes = body === undefined ? 0 : Buffer.byteLength(body)
+  const fields: Array<string | number> = []
+  for (const name in headers) fields.push(name, headers[name] as string)
+  if (status !== 204) fields.push("content-length", bytes)
   if (status === 413) return writeAndLinger(response, status, fields, body)
-  return Effect.sync(() => {
-    response.writeHead(status, fields)
-    response.end(body)
-  })
+  response.writeHead(status, fields)
+  // As many bytes as characters: plain ASCII, which is written faster when that is known.
+  response.end(body, bytes === body?.length ? "latin1" : "utf8")
 }
 
 /**
@@ -219,51 +226,41 @@ const write = (response: NodeHttp.ServerResponse, { body, headers, status }: Htt
 const writeAndLinger = (
   response: NodeHttp.ServerResponse,
   status: number,
-  fields: { readonly [name: string]: string | number },
+  fields: ReadonlyArray<string | number>,
   body: string | undefined
-): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    response.writeHead(status, { ...fields, connection: "close" })
-    response.write(body ?? "")
-    return Effect.sleep(hangUpAfter)
-  }).pipe(Effect.ensuring(Effect.sync(() => response.end())))
+): void => {
+  response.writeHead(status, [...fields, "connection", "close"])
+  response.write(body ?? "")
+  const timer = setTimeout(() => response.end(), hangUpAfter)
+  response.once("close", () => clearTimeout(timer))
+}
 
-const writeEvents = Effect.fnUntraced(
-  function* (
-    response: NodeHttp.ServerResponse,
-    status: number,
-    headers: HttpResponse["headers"],
-    events: EventStream
-  ): Effect.fn.Return<void> {
-    response.writeHead(status, headers)
-    // The client is not told why: it does not read.
-    events.onHangUp(() => response.destroy())
-    let flushed = false
-    while (true) {
-      // What is said in the same moment goes out in the same write, at first together with the head.
-      yield* Effect.yieldNow
-      const text = events.take()
-      if (events.isDone) return void response.end(text)
-      if (text !== undefined) {
-        flushed = true
-        if (!response.write(text)) yield* drained(response)
-      } else {
-        if (!flushed) response.flushHeaders()
-        flushed = true
-        yield* events.ready
-      }
+const writeEvents = (
+  response: NodeHttp.ServerResponse,
+  status: number,
+  headers: HttpResponse["headers"],
+  events: EventStream
+): void => {
+  // The client is not told why: it does not read.
+  events.onHangUp(() => response.destroy())
+  response.once("close", () => events.gone())
+  const flush = () => {
+    if (response.destroyed) return
+    const text = events.take()
+    const begins = !response.headersSent
+    if (events.isDone) {
+      // All of it, or the end of what was begun.
+      if (begins) response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text ?? "") })
+      return void response.end(text)
     }
-  },
-  (writing, _response, _status, _headers, events) =>
-    Effect.ensuring(
-      writing,
-      Effect.sync(() => events.gone())
-    )
-)
-
-const drained = (response: NodeHttp.ServerResponse): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const onDrain = () => resume(Effect.void)
-    response.once("drain", onDrain)
-    return Effect.sync(() => response.off("drain", onDrain))
-  })
+    if (begins) response.writeHead(status, headers)
+    if (text === undefined) {
+      if (begins) response.flushHeaders()
+      events.whenReady(soon)
+    } else if (response.write(text)) events.whenReady(soon)
+    else response.once("drain", flush)
+  }
+  // What is said in the same moment goes out in the same write, at first together with the head.
+  const soon = () => queueMicrotask(flush)
+  soon()
+}

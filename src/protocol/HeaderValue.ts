@@ -18,10 +18,11 @@ const plain = /^[\x20-\x7e]*$/
 const allowed = /^[\t\x20-\x7e]*$/
 
 /** A string as a header value that no HTTP stack changes (HDR-14, HDR-15). Lone surrogates become U+FFFD. */
-export const encode = (value: string): string =>
+export const encode = (value: string): string => (isPlain(value) ? value : opening + Base64.encode(value) + closing)
+
+/** Whether a string is a header value as it is. */
+export const isPlain = (value: string): boolean =>
   plain.test(value) && !value.startsWith(" ") && !value.endsWith(" ") && !looksEncoded(value)
-    ? value
-    : opening + Base64.encode(value) + closing
 
 // Broader than what `decode` takes for encoded, so that no reader can mistake a plain value.
 const looksEncoded = (value: string): boolean => value.startsWith(opening) && value.endsWith(closing)

@@ -18,8 +18,6 @@ export const tooMany = (what: "requestsInFlight" | "listeners", most: number): M
   return McpError.limit(what, `Too many ${name}: at most ${most}`)
 }
 
-const nothing = () => {}
-
 /** Counts the requests of all callers. */
 export class Admission {
   readonly #limits: Limits
@@ -29,9 +27,9 @@ export class Admission {
     this.#limits = limits
   }
 
-  /** Why the request is not let in; or else what has to be called when it is over. */
-  admit(request: Request, principal: Principal | undefined): McpError | (() => void) {
-    if (principal === undefined) return nothing
+  /** Why the request is not let in; or else what has to be called when it is over, if anything. */
+  admit(request: Request, principal: Principal | undefined): McpError | (() => void) | undefined {
+    if (principal === undefined) return undefined
     const { subject } = principal
     const { listeners, requestsInFlight } = this.#limits
     const listens = request.method === "subscriptions/listen" ? 1 : 0

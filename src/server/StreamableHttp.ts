@@ -20,7 +20,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { McpError } from "../protocol/McpError.ts"
 import { Flight } from "../session/Flight.ts"
-import type { Endpoint } from "../transport/httpServer/Endpoint.ts"
+import type { Endpoint, Observer } from "../transport/httpServer/Endpoint.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
 import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
 import * as Core from "../transport/httpServer/StreamableHttpServer.ts"
@@ -62,15 +62,12 @@ const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint => {
   return {
     modern: versions("modern"),
     legacy: versions("legacy"),
-    answer: (request, outlet, landed) => {
+    answer: (request, outlet, observer) => {
       const admitted = admission.admit(request, outlet.principal)
-      const isAdmitted = typeof admitted === "function"
-      const work = isAdmitted ? ModernRequest.answer(runtime, request, outlet) : refuse(runtime, admitted)
-      const over = () => {
-        if (isAdmitted) admitted()
-        landed()
-      }
-      const flight = new Flight(request, outlet, work, { unread: () => {}, landed: over })
+      const isRefused = admitted instanceof McpError
+      const work = isRefused ? refuse(runtime, admitted) : ModernRequest.answer(runtime, request, outlet)
+      const tower = isRefused || admitted === undefined ? observer : telling(observer, admitted)
+      const flight = new Flight(request, outlet, work, tower)
       flight.start()
       return flight
     },
@@ -80,6 +77,15 @@ const endpointOf = <R>(runtime: ServerRuntime.ServerRuntime<R>): Endpoint => {
     open: (outlet, sharedIds) => ServerPeer.open(runtime, outlet, { sharedIds })
   }
 }
+
+/** An observer, and beside it whoever else has to know when everything is done. */
+const telling = (observer: Observer, over: () => void): Observer => ({
+  unread: () => observer.unread(),
+  landed: () => {
+    over()
+    observer.landed()
+  }
+})
 
 /**
  * Adds the endpoint to an `HttpRouter` application. Pipe what serves the application through `Shutdown.graceful`, so that
@@ -109,7 +115,7 @@ export const layerRoute = <R>(
     Effect.gen(function* () {
       const http = yield* make(server, options)
       const handler = (request: HttpServerRequest.HttpServerRequest) =>
-        Effect.map(http.handle(fromRouter(request)), toRouter)
+        Effect.map(http.handle(new RouterRequest(request)), toRouter)
       const path = options.path ?? "/mcp"
       yield* router.add("*", path, handler)
       // With and without the last slash, and no redirect that would lose a body (BUG-51). Most routers see to it.
@@ -119,18 +125,30 @@ export const layerRoute = <R>(
     })
   )
 
-const fromRouter = (request: HttpServerRequest.HttpServerRequest): HttpRequest => ({
-  method: request.method,
-  get url() {
-    return request.originalUrl
-  },
-  headers: request.headers,
-  body: (maximumBytes) =>
-    request.headers["content-length"] === undefined
+/** A class, since an object that is written with a getter gets a shape of its own from V8 each time. */
+class RouterRequest implements HttpRequest {
+  readonly method: string
+  readonly headers: HttpRequest["headers"]
+  readonly #request: HttpServerRequest.HttpServerRequest
+
+  constructor(request: HttpServerRequest.HttpServerRequest) {
+    this.method = request.method
+    this.headers = request.headers
+    this.#request = request
+  }
+
+  get url(): string {
+    return this.#request.originalUrl
+  }
+
+  body(maximumBytes: number): Effect.Effect<Uint8Array, McpError> {
+    const request = this.#request
+    return this.headers["content-length"] === undefined
       ? collect(Stream.mapError(request.stream, unreadable), maximumBytes)
       : // A body of known length has been checked against the limit already, and can't be longer than it says.
         Effect.mapBoth(request.arrayBuffer, { onSuccess: (buffer) => new Uint8Array(buffer), onFailure: unreadable })
-})
+  }
+}
 
 const unreadable = (cause: unknown) => McpError.transport("The request body could not be read", { cause })
 

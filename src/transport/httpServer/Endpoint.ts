@@ -28,6 +28,14 @@ export interface Cancellable {
   readonly landing: Effect.Effect<void>
 }
 
+/** Who is told how the work on a request goes. */
+export interface Observer {
+  /** The answer waits for a client that is slow to read. */
+  unread(): void
+  /** Everything is done. */
+  landed(): void
+}
+
 /** A server, as an HTTP transport sees it. */
 export interface Endpoint {
   /** Versions whose requests stand for themselves. */
@@ -35,7 +43,7 @@ export interface Endpoint {
   /** Versions that need a session. */
   readonly legacy: ReadonlyArray<string>
   /** Sets a request going that stands for itself; its answer goes to `outlet`, and then it is over. */
-  readonly answer: (request: JsonRpc.Request, outlet: Outlet, onLanded: () => void) => Cancellable
+  readonly answer: (request: JsonRpc.Request, outlet: Outlet, observer: Observer) => Cancellable
   /** Tells streams that only wait for changes to end, in the way that their revision asks. */
   readonly closing: Effect.Effect<void>
   /** How long closing waits for handlers that can't be interrupted. */

@@ -112,15 +112,10 @@ export class EventStream {
     return waiting.length === 1 ? waiting[0] : waiting.join("")
   }
 
-  /** Ends when there is text to take, or the stream is done. */
-  get ready(): Effect.Effect<void> {
-    return Effect.callback((resume) => {
-      if (this.#waiting.length > 0 || !this.#open) return resume(Effect.void)
-      this.#reader = () => resume(Effect.void)
-      return Effect.sync(() => {
-        this.#reader = undefined
-      })
-    })
+  /** Calls `reader` once, when there is text to take or the stream is done. There is one reader at a time. */
+  whenReady(reader: () => void): void {
+    if (this.#waiting.length > 0 || !this.#open) reader()
+    else this.#reader = reader
   }
 
   /** {@link EventStream.take}, waiting until there is some; `undefined` at the end. */
@@ -143,7 +138,14 @@ export class EventStream {
   #next(): Effect.Effect<string | undefined> {
     const text = this.take()
     if (text !== undefined) return Effect.succeed(text)
-    return this.isDone ? Effect.undefined : Effect.flatMap(this.ready, () => this.#next())
+    if (this.isDone) return Effect.undefined
+    const ready = Effect.callback<void>((resume) => {
+      this.whenReady(() => resume(Effect.void))
+      return Effect.sync(() => {
+        this.#reader = undefined
+      })
+    })
+    return Effect.flatMap(ready, () => this.#next())
   }
 
   #close(): void {

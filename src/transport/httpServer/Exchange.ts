@@ -1,6 +1,9 @@
 /**
  * One request over HTTP while it is being answered. Answered at once, it is a JSON body; when there is something to say
  * before the answer, or the answer takes long, it becomes a stream of events.
+ *
+ * Every request makes one, so it is one object: fields and methods, no closures, and no object literals, which V8 would
+ * come to allocate among the old objects when the first few of them survive a collection.
  */
 import * as Effect from "effect/Effect"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
@@ -8,7 +11,7 @@ import type { Deadline } from "../Deadlines.ts"
 import * as Sse from "../Sse.ts"
 import type { Outlet, Principal } from "../Transport.ts"
 import { type EventStream, make as makeEventStream } from "./EventStream.ts"
-import type { Headers, HttpResponse } from "./HttpMessage.ts"
+import type { Headers, HttpHead, HttpResponse, Pending } from "./HttpMessage.ts"
 import type { SessionStream } from "./SessionStream.ts"
 
 /** What an exchange needs of the server. */
@@ -30,22 +33,7 @@ export interface Host {
   readonly unschedule: (deadline: Deadline) => void
 }
 
-/** Options of an exchange. */
-export interface Options {
-  readonly host: Host
-  readonly headers: Headers
-  readonly principal: Principal | undefined
-  /** The status of one answer that is a JSON body. */
-  readonly status: (answer: JsonRpc.Response) => number
-  /** Headers of the response, whatever its form. */
-  readonly responseHeaders?: { readonly [name: string]: string } | undefined
-  /** In a legacy session, the stream that a response of events is a connection of. */
-  readonly sessionStream?: (() => SessionStream) | undefined
-  /** In a legacy session, whether a connection starts with an event that the client can resume after. */
-  readonly resumable?: (() => boolean) | undefined
-  /** The client is gone before the answer. */
-  readonly onGone: () => void
-}
+export const jsonHeaders = { "content-type": "application/json" }
 
 export const eventStreamHeaders = {
   "content-type": "text/event-stream",
@@ -55,11 +43,12 @@ export const eventStreamHeaders = {
 }
 
 /** An exchange. As an outlet it takes what belongs to its request. */
-export class Exchange implements Outlet {
+export abstract class Exchange implements Outlet, Deadline, Pending {
   readonly headers: Headers
   readonly principal: Principal | undefined
-  readonly #options: Options
-  readonly #patience: Deadline
+  /** When a request without an answer gets a stream. */
+  at = 0
+  readonly #host: Host
   #respond: ((response: HttpResponse) => void) | undefined
   #stream: EventStream | undefined
   #sessionStream: SessionStream | undefined
@@ -67,17 +56,35 @@ export class Exchange implements Outlet {
   #done = false
   #abandoned = false
 
-  constructor(options: Options) {
-    this.#options = options
-    this.headers = options.headers
-    this.principal = options.principal
-    this.#patience = {
-      at: options.host.now() + options.host.streamAfter,
-      expire: () => {
-        options.host.fork(this.#open())
-      }
-    }
+  constructor(host: Host, { headers, principal }: HttpHead) {
+    this.#host = host
+    this.headers = headers
+    this.principal = principal
   }
+
+  /** Sets the work going. */
+  protected abstract begin(): void
+
+  /** The status of one answer that is a JSON body. */
+  protected abstract statusOf(answer: JsonRpc.Response): number
+
+  /** Headers of the response, whatever its form. */
+  protected get responseHeaders(): { readonly [name: string]: string } | undefined {
+    return undefined
+  }
+
+  /** Opens, in a legacy session, the stream that a response of events is a connection of. */
+  protected openSessionStream(): SessionStream | undefined {
+    return undefined
+  }
+
+  /** Whether the client can come back for the answer when the connection is cut. */
+  protected get isResumable(): boolean {
+    return false
+  }
+
+  /** The client is gone before the answer. */
+  protected left(): void {}
 
   get isOpen(): boolean {
     return !this.#done && !this.#abandoned && this.#stream?.isOpen !== false
@@ -88,29 +95,44 @@ export class Exchange implements Outlet {
     return this.#done
   }
 
-  /** The response, once its form is known. `start` sets the work going. */
-  response(start: () => void): Effect.Effect<HttpResponse> {
+  /** Begins, and calls `respond` when the form of the response is known. Returns whoever waits for that, if it is not. */
+  start(respond: (response: HttpResponse) => void): Pending | undefined {
+    this.#host.begun()
+    this.#respond = respond
+    this.begin()
+    if (this.#respond === undefined) return undefined
+    this.at = this.#host.now() + this.#host.streamAfter
+    if (!this.#done) this.#host.schedule(this)
+    return this
+  }
+
+  /** {@link Exchange.start} as an effect. */
+  get response(): Effect.Effect<HttpResponse> {
     return Effect.callback((resume) => {
-      this.#options.host.begun()
-      this.#respond = (response) => {
-        this.#respond = undefined
-        this.#options.host.unschedule(this.#patience)
-        resume(Effect.succeed(response))
-      }
-      start()
-      if (!this.#done && this.#respond !== undefined) this.#options.host.schedule(this.#patience)
-      return Effect.sync(() => {
-        this.#options.host.unschedule(this.#patience)
-        if (!this.#done) this.#options.host.settled()
-        this.#abandoned = true
-        this.#options.onGone()
-      })
+      const pending = this.start((response) => resume(Effect.succeed(response)))
+      return pending && Effect.sync(() => pending.leave())
     })
   }
 
-  readonly send = (message: JsonRpc.Outgoing): Effect.Effect<void> => Effect.suspend(() => this.sendUnsafe(message))
+  leave(): void {
+    if (this.#respond === undefined) return
+    this.#respond = undefined
+    this.#host.unschedule(this)
+    if (!this.#done) this.#host.settled()
+    this.#abandoned = true
+    this.left()
+  }
 
-  readonly sendUnsafe = (message: JsonRpc.Outgoing): Effect.Effect<void> => {
+  /** The answer takes long. */
+  expire(): void {
+    this.#host.fork(this.#open())
+  }
+
+  send(message: JsonRpc.Outgoing): Effect.Effect<void> {
+    return Effect.suspend(() => this.sendUnsafe(message))
+  }
+
+  sendUnsafe(message: JsonRpc.Outgoing): Effect.Effect<void> {
     // Whoever left before the first byte has no event to resume from, so there is nobody to keep this for.
     if (this.#done || this.#abandoned) return Effect.void
     // An array is the answers to a batch, all of them.
@@ -120,52 +142,57 @@ export class Exchange implements Outlet {
     const text = JsonRpc.stringify(message)
     if (isAnswer) {
       this.#done = true
-      this.#options.host.settled()
+      this.#host.settled()
     }
     if (this.#respond !== undefined && isAnswer && this.#opening === undefined) {
-      this.#respondWithJson(message, text)
+      const more = this.responseHeaders
+      const headers = more === undefined ? jsonHeaders : { ...more, ...jsonHeaders }
+      this.#respondWith(isBatch ? 200 : this.statusOf(message), headers, text)
       return Effect.void
     }
+    const opening = this.#open()
+    if (opening === Effect.void) return isBatch ? this.#writeAll(message) : this.#write(text, isAnswer)
     return Effect.andThen(
-      this.#open(),
+      opening,
       Effect.suspend(() => (isBatch ? this.#writeAll(message) : this.#write(text, isAnswer)))
     )
   }
 
   /** The client has cancelled the request, so nobody waits for an answer, and nothing is left to wait for at shutdown. */
-  readonly unanswered = (): void => {
+  unanswered(): void {
     if (this.#done || this.#abandoned) return
     this.#done = true
-    this.#options.host.settled()
+    this.#host.settled()
     const end = Effect.suspend(() => this.#sessionStream?.finish ?? Effect.sync(() => this.#stream?.end()))
-    this.#options.host.fork(Effect.andThen(this.#open(), end))
+    this.#host.fork(Effect.andThen(this.#open(), end))
   }
 
   /** Lets the client poll for the rest, if it is in a session and has what it takes to come back (HTTP-20). */
-  readonly disconnect: Effect.Effect<void> = Effect.suspend(() => {
-    const { resumable, sessionStream } = this.#options
-    if (this.#done || this.#abandoned || sessionStream === undefined || resumable?.() !== true) return Effect.void
-    return Effect.andThen(
-      this.#open(),
-      Effect.suspend(() => this.#sessionStream?.disconnect ?? Effect.void)
-    )
-  })
-
-  // The client has closed the stream. In a session it may come back, so the answer is still owed.
-  #left(): void {
-    if (this.#options.sessionStream === undefined && !this.#done) {
-      this.#abandoned = true
-      this.#options.host.settled()
-    }
-    this.#options.onGone()
+  get disconnect(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.#done || this.#abandoned || !this.isResumable) return Effect.void
+      return Effect.andThen(
+        this.#open(),
+        Effect.suspend(() => this.#sessionStream?.disconnect ?? Effect.void)
+      )
+    })
   }
 
-  #respondWithJson(answer: JsonRpc.Response | ReadonlyArray<JsonRpc.Message>, body: string): void {
-    this.#respond?.({
-      status: JsonRpc.isBatch(answer) ? 200 : this.#options.status(answer),
-      headers: { ...this.#options.responseHeaders, "content-type": "application/json" },
-      body
-    })
+  // The client has closed the stream. In a session it may come back, so the answer is still owed.
+  #leftStream(): void {
+    if (this.#sessionStream === undefined && !this.#done) {
+      this.#abandoned = true
+      this.#host.settled()
+    }
+    this.left()
+  }
+
+  #respondWith(status: number, headers: HttpResponse["headers"], body: string | EventStream): void {
+    const respond = this.#respond
+    if (respond === undefined) return
+    this.#respond = undefined
+    if (this.at !== 0) this.#host.unschedule(this)
+    respond({ status, headers, body })
   }
 
   // An event for each answer, since not every client reads arrays in events (HTTP-08 leaves the choice).
@@ -184,24 +211,25 @@ export class Exchange implements Outlet {
     const stream = this.#stream
     if (stream === undefined) return Effect.void
     const write = stream.write(Sse.encode({ data: text }))
-    return last
-      ? Effect.andThen(
-          write,
-          Effect.sync(() => stream.end())
-        )
-      : write
+    if (!last) return write
+    if (write !== Effect.void)
+      return Effect.andThen(
+        write,
+        Effect.sync(() => stream.end())
+      )
+    stream.end()
+    return Effect.void
   }
 
   /** Makes the response a stream of events, unless it is one already. */
   #open(): Effect.Effect<void> {
     if (this.#opening !== undefined) return this.#opening
-    const { readTimeout } = this.#options.host
-    const stream = makeEventStream({ readTimeout, onGone: () => this.#left() })
+    const stream = makeEventStream({ readTimeout: this.#host.readTimeout, onGone: () => this.#leftStream() })
     this.#stream = stream
-    this.#sessionStream = this.#options.sessionStream?.()
+    this.#sessionStream = this.openSessionStream()
     this.#opening = Effect.void
-    this.#options.host.opened(stream)
-    this.#respond?.({ status: 200, headers: { ...this.#options.responseHeaders, ...eventStreamHeaders }, body: stream })
+    this.#host.opened(stream)
+    this.#respondWith(200, { ...this.responseHeaders, ...eventStreamHeaders }, stream)
     return this.#sessionStream === undefined ? Effect.void : Effect.asVoid(this.#sessionStream.connect(stream))
   }
 }

@@ -29,7 +29,8 @@ const hostOf = (authority: string): string => authority.toLowerCase().replace(/:
 export class Guard {
   readonly #hosts: (host: string) => boolean
   readonly #origins: (origin: string) => boolean
-  readonly #cors: boolean
+  /** Whether any page is told anything. */
+  readonly cors: boolean
 
   constructor(options: Options) {
     const hosts = options.allowedHosts?.map((host) => host.toLowerCase())
@@ -44,7 +45,7 @@ export class Guard {
       const allowed = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, "")))
       this.#origins = (origin) => allowed.has(origin.toLowerCase())
     }
-    this.#cors = options.cors ?? false
+    this.cors = options.cors ?? false
   }
 
   /** Why a request is refused; `undefined` when it is welcome. */
@@ -59,7 +60,7 @@ export class Guard {
   /** The headers that let a page of an allowed origin read the response. */
   corsHeaders(headers: Headers): { readonly [name: string]: string } | undefined {
     const { origin } = headers
-    if (!this.#cors || origin === undefined || !this.#origins(origin)) return undefined
+    if (!this.cors || origin === undefined || !this.#origins(origin)) return undefined
     return {
       "access-control-allow-origin": origin,
       "access-control-expose-headers": "Mcp-Session-Id, WWW-Authenticate",

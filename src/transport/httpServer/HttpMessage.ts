@@ -11,18 +11,25 @@ export interface Headers {
   readonly [name: string]: string | undefined
 }
 
-/** A request, as the host read it. */
-export interface HttpRequest {
+/** What a request says before its body. */
+export interface HttpHead {
   /** In capitals. */
   readonly method: string
   /** Path and query, as the client sent them, or the whole URL. Without it only the endpoint itself is served. */
   readonly url?: string | undefined
   readonly headers: Headers
-  /** Reads the body; fails with `LimitExceeded` as soon as it has more than so many bytes, without reading the rest. */
-  readonly body: (maximumBytes: number) => Effect.Effect<Uint8Array, McpError>
   /** Who sent it, when the host has established that. */
   readonly principal?: Principal | undefined
 }
+
+/** A request whose body is still to be read. */
+export interface HttpRequest extends HttpHead {
+  /** Reads the body; fails with `LimitExceeded` as soon as it has more than so many bytes, without reading the rest. */
+  body(maximumBytes: number): Effect.Effect<Uint8Array, McpError>
+}
+
+/** The body of a request, or why it could not be read. */
+export type Body = Uint8Array | McpError
 
 /** A response, for the host to write. */
 export interface HttpResponse {
@@ -30,6 +37,12 @@ export interface HttpResponse {
   readonly headers: { readonly [name: string]: string }
   /** Nothing, JSON, or a stream of server-sent events that the host writes until it ends. */
   readonly body?: string | EventStream | undefined
+}
+
+/** Whoever waits for a response that is not there yet. */
+export interface Pending {
+  /** The client is gone, and nobody waits any more. */
+  leave(): void
 }
 
 /** The path of a URL or of its end, without a last slash. */

@@ -18,7 +18,7 @@ import type { Outlet, Principal } from "../Transport.ts"
 import type { SessionPeer } from "./Endpoint.ts"
 import { type EventStream, make as makeEventStream } from "./EventStream.ts"
 import { eventStreamHeaders, type Host } from "./Exchange.ts"
-import { type HttpRequest, type HttpResponse, pathOf } from "./HttpMessage.ts"
+import { type Body, type HttpHead, type HttpResponse, pathOf } from "./HttpMessage.ts"
 import * as Refusal from "./Refusal.ts"
 import { type BodyLimits, withMessage } from "./RequestBody.ts"
 
@@ -109,8 +109,13 @@ export class HttpSse {
     this.#handshake = Duration.toMillis(Duration.fromInputUnsafe(settings.handshakeWithin))
   }
 
+  /** Whether a request brings a message for one of the sessions. */
+  takes({ url }: HttpHead): boolean {
+    return url !== undefined && pathOf(url).endsWith(this.#settings.paths.messagesPath)
+  }
+
   /** The response to a request that belongs to HTTP+SSE; `undefined` for any other. */
-  route(request: HttpRequest): Effect.Effect<HttpResponse> | undefined {
+  route(request: HttpHead, body: Body): Effect.Effect<HttpResponse> | HttpResponse | undefined {
     const { headers, method, url } = request
     if (url === undefined || method === "OPTIONS") return undefined
     const { messagesPath, path } = this.#settings.paths
@@ -119,7 +124,7 @@ export class HttpSse {
       return this.#connect(request, at.slice(0, -path.length) + messagesPath)
     }
     if (!at.endsWith(messagesPath)) return undefined
-    return method === "POST" ? this.#post(request, sessionIdOf(url)) : Refusal.methodNotAllowed("POST")
+    return method === "POST" ? this.#post(request, body, sessionIdOf(url)) : Refusal.methodNotAllowed("POST")
   }
 
   /** Ends all sessions. */
@@ -132,9 +137,9 @@ export class HttpSse {
     )
   }
 
-  #connect(request: HttpRequest, messagesUrl: string): Effect.Effect<HttpResponse> {
+  #connect(request: HttpHead, messagesUrl: string): Effect.Effect<HttpResponse> | HttpResponse {
     if (!Refusal.accepts(request.headers.accept, "text/event-stream")) {
-      return Effect.succeed(Refusal.response(406, Refusal.invalidRequest("Accept must include text/event-stream")))
+      return Refusal.response(406, Refusal.invalidRequest("Accept must include text/event-stream"))
     }
     return Effect.gen({ self: this }, function* () {
       const { host } = this.#settings
@@ -161,22 +166,22 @@ export class HttpSse {
     })
   }
 
-  #post(request: HttpRequest, id: string | undefined): Effect.Effect<HttpResponse> {
+  #post(request: HttpHead, body: Body, id: string | undefined): Effect.Effect<HttpResponse> | HttpResponse {
     // Never a guess: who does not say which session is meant reaches none (BUG-68).
-    if (id === undefined) return Effect.succeed(missingSession)
+    if (id === undefined) return missingSession
     const session = this.#sessions.get(id)
     if (session === undefined || session.principal?.subject !== request.principal?.subject) {
-      return Effect.succeed(unknownSession)
+      return unknownSession
     }
-    if (!Refusal.isJson(request.headers)) return Effect.succeed(Refusal.notJson)
-    return withMessage(request, this.#settings.bodyLimits, (message) => {
-      if (message instanceof JsonRpc.Malformed) return Effect.succeed(Refusal.response(400, message.error, message.id))
+    if (!Refusal.isJson(request.headers)) return Refusal.notJson
+    return withMessage(body, this.#settings.bodyLimits, (message) => {
+      if (message instanceof JsonRpc.Malformed) return Refusal.response(400, message.error, message.id)
       return Effect.as(session.peer.receive(message, this.#outlet(session, request, message)), accepted)
     })
   }
 
   /** Where what belongs to one message goes: to the stream, but with the context of its own request (BUG-69). */
-  #outlet(session: SseSession, { headers, principal }: HttpRequest, message: JsonRpc.Incoming): Outlet {
+  #outlet(session: SseSession, { headers, principal }: HttpHead, message: JsonRpc.Incoming): Outlet {
     if (!JsonRpc.needsAnswer(message)) return { send: session.send, headers, principal }
     const { host } = this.#settings
     const settle = () => {

@@ -1,7 +1,7 @@
 /**
  * Whether a server takes requests, for those who send it some: a load balancer, or whoever starts and stops programs.
  */
-import { type HttpRequest, type HttpResponse, pathOf } from "./HttpMessage.ts"
+import { type HttpHead, type HttpResponse, pathOf } from "./HttpMessage.ts"
 
 const response = (status: number, body: string): HttpResponse => ({
   status,
@@ -22,7 +22,7 @@ export class Readiness {
   }
 
   /** The response to whoever asks for it; `undefined` to any other request. */
-  answer({ url }: HttpRequest): HttpResponse | undefined {
+  answer({ url }: HttpHead): HttpResponse | undefined {
     if (this.path === undefined || url === undefined || pathOf(url) !== this.path) return undefined
     return this.isReady ? ready : closing
   }

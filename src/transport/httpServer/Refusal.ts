@@ -1,7 +1,6 @@
 /**
  * What an HTTP server answers when it does not pass a message on: the status, and a JSON-RPC error that says what to do.
  */
-import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import { MetaKey } from "../../protocol/Meta.ts"
@@ -57,11 +56,13 @@ export const unsupportedHeader = (version: string, supported: ReadonlyArray<stri
 export const tooLarge = (limit: number): HttpResponse =>
   response(413, { code: ErrorCode.LimitExceeded, message: `The request body has more than ${limit} bytes` })
 
-export const methodNotAllowed = (allow: string): Effect.Effect<HttpResponse> =>
-  Effect.succeed({
-    ...response(405, invalidRequest("Method not allowed")),
-    headers: { allow, "content-type": "application/json" }
-  })
+export const methodNotAllowed = (allow: string): HttpResponse => ({
+  ...response(405, invalidRequest("Method not allowed")),
+  headers: { allow, "content-type": "application/json" }
+})
+
+/** What is said when this side is at fault. */
+export const broken: HttpResponse = response(500, { code: ErrorCode.InternalError, message: "Internal error" })
 
 export const shuttingDown = (id?: JsonRpc.RequestId): HttpResponse => {
   const message = "The server is shutting down; try again elsewhere or later"

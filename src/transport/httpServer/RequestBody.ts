@@ -1,9 +1,9 @@
 /**
  * The message in the body of a POST, or the response that refuses it.
  */
-import * as Effect from "effect/Effect"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
-import type { HttpRequest, HttpResponse } from "./HttpMessage.ts"
+import { McpError } from "../../protocol/McpError.ts"
+import type { Body, HttpResponse } from "./HttpMessage.ts"
 import * as Refusal from "./Refusal.ts"
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
@@ -23,20 +23,14 @@ export interface BodyLimits {
   readonly maximumDepth: number | undefined
 }
 
-/** Reads the body as one message, and hands it to `use`; what is too large (413) or can't be read is refused. */
-export const withMessage = (
-  request: HttpRequest,
-  { maximumBodyBytes: maximumBytes, maximumDepth }: BodyLimits,
-  use: (message: JsonRpc.Incoming) => Effect.Effect<HttpResponse>
-): Effect.Effect<HttpResponse> => {
-  if (Number(request.headers["content-length"]) > maximumBytes) return Effect.succeed(Refusal.tooLarge(maximumBytes))
-  return Effect.matchEffect(request.body(maximumBytes), {
-    onSuccess: (bytes) => use(readMessage(bytes, maximumDepth)),
-    onFailure: (error) =>
-      Effect.succeed(
-        error.reason._tag === "LimitExceeded"
-          ? Refusal.tooLarge(maximumBytes)
-          : Refusal.response(400, Refusal.parseError("The request body could not be read"))
-      )
-  })
+/** Reads a body as one message, and hands it to `use`; what is too large (413) or could not be read is refused. */
+export const withMessage = <A>(
+  body: Body,
+  { maximumBodyBytes, maximumDepth }: BodyLimits,
+  use: (message: JsonRpc.Incoming) => A
+): A | HttpResponse => {
+  if (!(body instanceof McpError)) return use(readMessage(body, maximumDepth))
+  return body.reason._tag === "LimitExceeded"
+    ? Refusal.tooLarge(maximumBodyBytes)
+    : Refusal.response(400, Refusal.parseError("The request body could not be read"))
 }

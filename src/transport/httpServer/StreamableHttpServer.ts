@@ -4,10 +4,12 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -17,18 +19,20 @@ import { MetaKey } from "../../protocol/Meta.ts"
 import { Deadlines } from "../Deadlines.ts"
 import { EventStore, make as makeEventStore } from "../EventStore.ts"
 import * as StandardHeaders from "../StandardHeaders.ts"
-import type { Cancellable, Endpoint } from "./Endpoint.ts"
+import type { Endpoint } from "./Endpoint.ts"
 import { make as makeEventStream } from "./EventStream.ts"
-import { eventStreamHeaders, Exchange, type Host } from "./Exchange.ts"
+import { eventStreamHeaders, Exchange } from "./Exchange.ts"
 import * as Guard from "./Guard.ts"
-import type { HttpRequest, HttpResponse } from "./HttpMessage.ts"
+import type { Body, Headers, HttpHead, HttpRequest, HttpResponse, Pending } from "./HttpMessage.ts"
 import * as Sse from "./HttpSse.ts"
 import { type HttpSession, HttpSessions } from "./HttpSessions.ts"
 import { KeepAlive } from "./KeepAlive.ts"
+import { ModernExchange, type ModernHost } from "./ModernExchange.ts"
 import type { Options } from "./Options.ts"
 import { Readiness } from "./Readiness.ts"
 import * as Refusal from "./Refusal.ts"
 import { type BodyLimits, withMessage } from "./RequestBody.ts"
+import { SessionExchange } from "./SessionExchange.ts"
 import { parseEventId } from "./SessionStream.ts"
 import { Unsettled } from "./Unsettled.ts"
 
@@ -38,6 +42,13 @@ export type { Options } from "./Options.ts"
 export interface StreamableHttpServer {
   /** Answers a request. Interrupting the effect means that the client is gone. */
   readonly handle: (request: HttpRequest) => Effect.Effect<HttpResponse>
+  /** The response to a request that is refused before its body is read. */
+  readonly refuse: (head: HttpHead) => HttpResponse | undefined
+  /**
+   * `handle` for hosts that can't afford an effect for each request: answers one that was not refused and whose body was
+   * read, in the call itself where nothing has to be waited for. Returns whoever waits, if the response is still to come.
+   */
+  readonly answer: (head: HttpHead, body: Body, respond: Respond) => Pending | undefined
   /** The paths that it answers to beside that of the endpoint. */
   readonly paths: ReadonlyArray<`/${string}`>
   /** The most bytes that the body of a request may have. */
@@ -74,6 +85,8 @@ export const make = (
     yield* Effect.addFinalizer(() => close)
     return {
       handle: server.handle,
+      refuse: server.refuse,
+      answer: server.answer,
       paths: server.paths,
       maximumBodyBytes: server.bodyLimits.maximumBodyBytes,
       get isReady() {
@@ -85,6 +98,11 @@ export const make = (
 
 const modernFrom = "2026-07-28"
 
+type Respond = (response: HttpResponse) => void
+
+/** How a request is answered: at once, after some work, or in an exchange. */
+type Answering = HttpResponse | Effect.Effect<HttpResponse> | Exchange
+
 type Fork = <A>(effect: Effect.Effect<A>) => Fiber.Fiber<A>
 
 class Server {
@@ -95,13 +113,12 @@ class Server {
   readonly #sse: Sse.HttpSse | undefined
   readonly #sessions: HttpSessions
   readonly #keepAlive: KeepAlive
-  readonly #host: Host
+  readonly #host: ModernHost
   readonly #fork: Fork
   readonly bodyLimits: BodyLimits
   readonly #maximumRequests: number
   readonly #gracePeriod: Duration.Input
   readonly #drainDelay: Duration.Input | undefined
-  readonly #working = new Set<Cancellable>()
   readonly #unsettled = new Unsettled()
   #closing = false
   /** The headers of the last POST that had what it takes. */
@@ -130,6 +147,8 @@ class Server {
     this.readiness = new Readiness(options.readyPath)
     this.#drainDelay = options.drainDelay
     this.#host = {
+      endpoint,
+      working: new Set(),
       fork,
       begun: this.#unsettled.begun,
       settled: this.#unsettled.settled,
@@ -155,21 +174,34 @@ class Server {
       })
   }
 
-  readonly handle = (request: HttpRequest): Effect.Effect<HttpResponse> => {
-    const asked = this.readiness.answer(request)
-    if (asked !== undefined) return Effect.succeed(asked)
-    const { headers } = request
-    const cors = this.#guard.corsHeaders(headers)
-    const refused = this.#guard.refuse(headers)
-    const response =
-      refused !== undefined
-        ? Effect.succeed(Refusal.response(403, Refusal.invalidRequest(refused)))
-        : this.#closing && opensStream(request)
-          ? Effect.succeed(Refusal.shuttingDown())
-          : (this.#sse?.route(request) ?? this.#route(request))
-    // A page of an allowed origin may read refusals too.
-    if (cors === undefined) return response
-    return Effect.map(response, (plain) => ({ ...plain, headers: { ...plain.headers, ...cors } }))
+  readonly handle = (request: HttpRequest): Effect.Effect<HttpResponse> =>
+    Effect.suspend(() => {
+      const refused = this.refuse(request)
+      if (refused !== undefined) return Effect.succeed(refused)
+      const answer = (body: Body) =>
+        Effect.callback<HttpResponse>((resume) => {
+          const pending = this.answer(request, body, (response) => resume(Effect.succeed(response)))
+          return pending && Effect.sync(() => pending.leave())
+        })
+      if (request.method !== "POST") return answer(noBody)
+      const reading = request.body(this.bodyLimits.maximumBodyBytes)
+      return Effect.matchEffect(reading, { onSuccess: answer, onFailure: answer })
+    })
+
+  readonly refuse = (head: HttpHead): HttpResponse | undefined => {
+    const asked = this.readiness.answer(head)
+    if (asked !== undefined) return asked
+    const refused = this.#refuse(head)
+    return refused && this.#forPages(head, refused)
+  }
+
+  readonly answer = (head: HttpHead, body: Body, respond: Respond): Pending | undefined => {
+    const answering = this.#sse?.route(head, body) ?? this.#route(head, body)
+    const tell = this.#guard.cors ? (response: HttpResponse) => respond(this.#forPages(head, response)) : respond
+    if (answering instanceof Exchange) return answering.start(tell)
+    if (Effect.isEffect(answering)) return this.#run(answering, tell)
+    tell(answering)
+    return undefined
   }
 
   /** Lets what is running end for a while, interrupts it then, and ends all sessions and streams. */
@@ -182,7 +214,7 @@ class Server {
       yield* Effect.timeoutOption(this.#unsettled.none, this.#gracePeriod)
       yield* this.#sessions.closeAll
       if (this.#sse !== undefined) yield* this.#sse.closeAll
-      const working = [...this.#working]
+      const working = [...this.#host.working]
       for (const work of working) work.cancel()
       const landing = Effect.forEach(working, (work) => work.landing, { concurrency: "unbounded", discard: true })
       yield* Effect.timeoutOption(landing, this.#endpoint.closingWithin)
@@ -191,62 +223,92 @@ class Server {
     })
   }
 
-  #route(request: HttpRequest): Effect.Effect<HttpResponse> {
-    switch (request.method) {
+  #refuse(head: HttpHead): HttpResponse | undefined {
+    const { headers, method } = head
+    const refused = this.#guard.refuse(headers)
+    if (refused !== undefined) return Refusal.response(403, Refusal.invalidRequest(refused))
+    if (this.#closing && opensStream(head)) return Refusal.shuttingDown()
+    if (method !== "POST") return undefined
+    return (
+      (this.#sse?.takes(head) === true ? undefined : this.#refusePost(headers)) ??
+      (Number(headers["content-length"]) > this.bodyLimits.maximumBodyBytes
+        ? Refusal.tooLarge(this.bodyLimits.maximumBodyBytes)
+        : undefined)
+    )
+  }
+
+  #refusePost(headers: Headers): HttpResponse | undefined {
+    const { accept, "content-type": contentType } = headers
+    // Most clients say the same every time.
+    if (accept !== undefined && accept === this.#accept && contentType === this.#contentType) return undefined
+    const refused = Refusal.ofPostHeaders(headers)
+    if (refused !== undefined) return refused
+    this.#accept = accept
+    this.#contentType = contentType
+    return undefined
+  }
+
+  /** A page of an allowed origin may read everything, refusals too. */
+  #forPages({ headers }: HttpHead, response: HttpResponse): HttpResponse {
+    const cors = this.#guard.corsHeaders(headers)
+    return cors === undefined ? response : { ...response, headers: { ...response.headers, ...cors } }
+  }
+
+  #run(answering: Effect.Effect<HttpResponse>, respond: Respond): Pending | undefined {
+    const fiber = this.#fork(answering)
+    const settle = (exit: Exit.Exit<HttpResponse>) => {
+      if (Exit.isSuccess(exit)) respond(exit.value)
+      // Interrupted: the client is gone. Anything else is a fault of this side.
+      else if (!Cause.hasInterruptsOnly(exit.cause)) respond(Refusal.broken)
+    }
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined) settle(exit)
+    else fiber.addObserver(settle)
+    return exit === undefined ? { leave: () => fiber.interruptUnsafe() } : undefined
+  }
+
+  #route(head: HttpHead, body: Body): Answering {
+    switch (head.method) {
       case "POST":
-        return this.#post(request)
+        return withMessage(body, this.bodyLimits, (message) => this.#message(head, message))
       case "GET":
-        return this.#endpoint.legacy.length === 0 ? Refusal.methodNotAllowed("POST") : this.#get(request)
+        return this.#endpoint.legacy.length === 0 ? Refusal.methodNotAllowed("POST") : this.#get(head)
       case "DELETE":
-        return this.#endpoint.legacy.length === 0 ? Refusal.methodNotAllowed("POST") : this.#delete(request)
+        return this.#endpoint.legacy.length === 0 ? Refusal.methodNotAllowed("POST") : this.#delete(head)
       case "OPTIONS": {
-        const headers = this.#guard.preflightHeaders(request.headers)
-        if (headers !== undefined) return Effect.succeed({ status: 204, headers })
+        const headers = this.#guard.preflightHeaders(head.headers)
+        if (headers !== undefined) return { status: 204, headers }
       }
     }
     return Refusal.methodNotAllowed(this.#endpoint.legacy.length === 0 ? "POST" : "POST, GET, DELETE")
   }
 
-  #post(request: HttpRequest): Effect.Effect<HttpResponse> {
-    const { accept, "content-type": contentType } = request.headers
-    // Most clients say the same every time.
-    if (accept === undefined || accept !== this.#accept || contentType !== this.#contentType) {
-      const refused = Refusal.ofPostHeaders(request.headers)
-      if (refused !== undefined) return Effect.succeed(refused)
-      this.#accept = accept
-      this.#contentType = contentType
-    }
-    return withMessage(request, this.bodyLimits, (message) => this.#message(request, message))
-  }
-
-  #message(request: HttpRequest, message: JsonRpc.Incoming): Effect.Effect<HttpResponse> {
-    if (message instanceof JsonRpc.Malformed) return Effect.succeed(Refusal.response(400, message.error, message.id))
+  #message(head: HttpHead, message: JsonRpc.Incoming): Answering {
+    if (message instanceof JsonRpc.Malformed) return Refusal.response(400, message.error, message.id)
     // What is no request may be what a call that is under way waits for.
     const isFull = this.#unsettled.count >= this.#maximumRequests
     if ((this.#closing || isFull) && JsonRpc.needsAnswer(message)) {
       const id = JsonRpc.isRequest(message) ? message.id : undefined
-      return Effect.succeed(this.#closing ? Refusal.shuttingDown(id) : Refusal.tooManyRequests(id))
+      return this.#closing ? Refusal.shuttingDown(id) : Refusal.tooManyRequests(id)
     }
-    const version = request.headers["mcp-protocol-version"]
+    const version = head.headers["mcp-protocol-version"]
     if (message instanceof JsonRpc.Batch) {
       return this.#endpoint.legacy.length === 0 || this.#isModernVersion(version)
-        ? Effect.succeed(Refusal.response(400, Refusal.noBatches))
-        : this.#legacy(request, message)
+        ? Refusal.response(400, Refusal.noBatches)
+        : this.#legacy(head, message)
     }
     if (this.#endpoint.legacy.length === 0 && version === undefined) {
-      return Effect.succeed(Refusal.withoutVersion(message, this.#endpoint.modern))
+      return Refusal.withoutVersion(message, this.#endpoint.modern)
     }
     if (JsonRpc.isRequest(message)) {
       const meta = message.params?._meta
-      if (Predicate.isObject(meta) && MetaKey.protocolVersion in meta) return this.#modern(request, message, meta)
-      if (this.#isModernVersion(version)) {
-        return Effect.succeed(Refusal.response(400, Refusal.missingMeta, message.id))
-      }
-      return message.method === "initialize" ? this.#initialize(request, message) : this.#legacy(request, message)
+      if (Predicate.isObject(meta) && MetaKey.protocolVersion in meta) return this.#modern(head, message, meta)
+      if (this.#isModernVersion(version)) return Refusal.response(400, Refusal.missingMeta, message.id)
+      return message.method === "initialize" ? this.#initialize(head, message) : this.#legacy(head, message)
     }
     // Closing the stream is what cancels a modern request, so no notification has anything to say (HTTP-43).
-    if (this.#isModernVersion(version)) return Effect.succeed(accepted)
-    return this.#legacy(request, message)
+    if (this.#isModernVersion(version)) return accepted
+    return this.#legacy(head, message)
   }
 
   // An unknown version that is not older than the first modern one can't mean a session.
@@ -254,44 +316,22 @@ class Server {
     return version !== undefined && !this.#endpoint.legacy.includes(version) && version >= modernFrom
   }
 
-  #modern(
-    request: HttpRequest,
-    message: JsonRpc.Request,
-    meta: { readonly [key: string]: unknown }
-  ): Effect.Effect<HttpResponse> {
-    const { headers, principal } = request
+  #modern(head: HttpHead, message: JsonRpc.Request, meta: JsonRpc.Members): Answering {
+    const { headers } = head
     const mismatch = Refusal.ofModernVersion(headers, meta)
-    if (mismatch !== undefined) return Effect.succeed(Refusal.response(400, mismatch, message.id))
+    if (mismatch !== undefined) return Refusal.response(400, mismatch, message.id)
     if (this.#endpoint.modern.includes(meta[MetaKey.protocolVersion] as string)) {
       const problem = StandardHeaders.check(message, (name) => headers[name.toLowerCase()])
-      if (problem !== undefined) {
-        return Effect.succeed(Refusal.response(400, Refusal.headerMismatch(problem), message.id))
-      }
+      if (problem !== undefined) return Refusal.response(400, Refusal.headerMismatch(problem), message.id)
     }
-    let work: Cancellable | undefined
-    const exchange = new Exchange({
-      host: this.#host,
-      headers,
-      principal,
-      status: Refusal.statusOf,
-      // Nobody waits for the answer any more: that is how a modern request is cancelled (HTTP-18).
-      onGone: () => work?.cancel()
-    })
-    return exchange.response(() => {
-      const started = this.#endpoint.answer(message, exchange, () => {
-        if (work !== undefined) this.#working.delete(work)
-      })
-      if (exchange.isDone) return
-      work = started
-      this.#working.add(started)
-    })
+    return new ModernExchange(this.#host, head, message)
   }
 
-  #initialize(request: HttpRequest, message: JsonRpc.Request): Effect.Effect<HttpResponse> {
+  #initialize(head: HttpHead, message: JsonRpc.Request): Answering {
     return Effect.gen({ self: this }, function* () {
-      const session = yield* this.#sessions.open(request.principal)
+      const session = yield* this.#sessions.open(head.principal)
       if ("status" in session) return Refusal.response(session.status, session.error, message.id)
-      const response = yield* this.#exchange(request, message, session, { "mcp-session-id": session.id })
+      const response = yield* new SessionExchange(this.#host, head, session, message, true).response
       if (session.peer.revision !== undefined) return response
       // It was no good, so there is no session.
       yield* this.#sessions.close(session)
@@ -300,11 +340,11 @@ class Server {
     })
   }
 
-  #legacy(request: HttpRequest, message: JsonRpc.Message | JsonRpc.Batch): Effect.Effect<HttpResponse> {
-    const { headers, principal } = request
-    const session = this.#session(request, JsonRpc.isRequest(message) ? message.id : undefined)
-    if (!isSession(session)) return Effect.succeed(session)
-    if (JsonRpc.needsAnswer(message)) return this.#exchange(request, message, session)
+  #legacy(head: HttpHead, message: JsonRpc.Message | JsonRpc.Batch): Answering {
+    const { headers, principal } = head
+    const session = this.#session(head, JsonRpc.isRequest(message) ? message.id : undefined)
+    if (!isSession(session)) return session
+    if (JsonRpc.needsAnswer(message)) return new SessionExchange(this.#host, head, session, message)
     let refusal: JsonRpc.ErrorObject | undefined
     const send = (answer: JsonRpc.Outgoing) =>
       Effect.sync(() => {
@@ -316,52 +356,27 @@ class Server {
   }
 
   /** The session that a request names, or why it can't go on. */
-  #session(request: HttpRequest, id?: JsonRpc.RequestId): HttpSession | HttpResponse {
-    const version = request.headers["mcp-protocol-version"]
+  #session(head: HttpHead, id?: JsonRpc.RequestId): HttpSession | HttpResponse {
+    const version = head.headers["mcp-protocol-version"]
     if (version !== undefined && !this.#endpoint.legacy.includes(version)) {
       return Refusal.response(400, Refusal.unsupportedHeader(version, this.#endpoint.legacy), id)
     }
-    const name = request.headers["mcp-session-id"]
+    const name = head.headers["mcp-session-id"]
     if (name === undefined) return Refusal.response(400, Refusal.missingSession, id)
-    return this.#sessions.find(name, request.principal) ?? Refusal.response(404, Refusal.unknownSession, id)
+    return this.#sessions.find(name, head.principal) ?? Refusal.response(404, Refusal.unknownSession, id)
   }
 
-  #exchange(
-    request: HttpRequest,
-    message: JsonRpc.Message | JsonRpc.Batch,
-    session: HttpSession,
-    responseHeaders?: { readonly [name: string]: string }
-  ): Effect.Effect<HttpResponse> {
-    const exchange = new Exchange({
-      host: this.#host,
-      headers: request.headers,
-      principal: request.principal,
-      status: Refusal.statusInSession,
-      responseHeaders,
-      sessionStream: () => {
-        session.prune(64)
-        return session.stream()
-      },
-      resumable: () => session.primes,
-      // The client may come back for the answer; leaving is not cancelling (HTTP-17).
-      onGone: () => {}
-    })
-    return exchange.response(() => {
-      this.#fork(session.peer.receive(message, exchange))
-    })
-  }
-
-  #get(request: HttpRequest): Effect.Effect<HttpResponse> {
-    const { headers } = request
+  #get(head: HttpHead): Answering {
+    const { headers } = head
     if (!Refusal.accepts(headers.accept, "text/event-stream")) {
-      return Effect.succeed(Refusal.response(406, Refusal.invalidRequest("Accept must include text/event-stream")))
+      return Refusal.response(406, Refusal.invalidRequest("Accept must include text/event-stream"))
     }
-    const session = this.#session(request)
-    if (!isSession(session)) return Effect.succeed(session)
+    const session = this.#session(head)
+    if (!isSession(session)) return session
     const last = headers["last-event-id"]
     const event = last === undefined ? undefined : parseEventId(last)
     const stream = last === undefined ? session.standalone : event && session.streams.get(event.stream)
-    if (stream === undefined) return Effect.succeed(Refusal.response(400, Refusal.unknownEvent))
+    if (stream === undefined) return Refusal.response(400, Refusal.unknownEvent)
     const connection = makeEventStream({ readTimeout: this.#host.readTimeout, onGone: () => {} })
     this.#keepAlive.add(connection)
     const response = { status: 200, headers: eventStreamHeaders, body: connection }
@@ -370,25 +385,24 @@ class Server {
       if (!found) connection.end()
       return found
     })
-    return Effect.suspend(() => {
-      const fiber = this.#fork(connect)
-      const exit = fiber.pollUnsafe()
-      const missing = exit?._tag === "Success" && !exit.value
-      return Effect.succeed(missing ? Refusal.response(400, Refusal.unknownEvent) : response)
-    })
+    const exit = this.#fork(connect).pollUnsafe()
+    const missing = exit?._tag === "Success" && !exit.value
+    return missing ? Refusal.response(400, Refusal.unknownEvent) : response
   }
 
-  #delete(request: HttpRequest): Effect.Effect<HttpResponse> {
-    const session = this.#session(request)
-    if (!isSession(session)) return Effect.succeed(session)
+  #delete(head: HttpHead): Answering {
+    const session = this.#session(head)
+    if (!isSession(session)) return session
     return Effect.as(this.#sessions.close(session), { status: 204, headers: {} })
   }
 }
 
+const noBody = new Uint8Array(0)
+
 const accepted: HttpResponse = { status: 202, headers: {} }
 
 /** Whether it asks for a stream that is not there yet. */
-const opensStream = ({ headers, method }: HttpRequest): boolean =>
+const opensStream = ({ headers, method }: HttpHead): boolean =>
   method === "GET" && headers["last-event-id"] === undefined
 
 const isSession = (value: HttpSession | HttpResponse): value is HttpSession => "peer" in value

@@ -21,8 +21,9 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { McpError } from "../protocol/McpError.ts"
 import { Flight } from "../session/Flight.ts"
 import type { Endpoint, Observer } from "../transport/httpServer/Endpoint.ts"
+import { jsonHeaders } from "../transport/httpServer/Exchange.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
-import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
+import type { Body, HttpHead, HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
 import * as Core from "../transport/httpServer/StreamableHttpServer.ts"
 import * as Sse from "../transport/Sse.ts"
 import { Admission } from "./Admission.ts"
@@ -114,8 +115,7 @@ export const layerRoute = <R>(
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const http = yield* make(server, options)
-      const handler = (request: HttpServerRequest.HttpServerRequest) =>
-        Effect.map(http.handle(new RouterRequest(request)), toRouter)
+      const handler = (request: HttpServerRequest.HttpServerRequest) => handle(http, request)
       const path = options.path ?? "/mcp"
       yield* router.add("*", path, handler)
       // With and without the last slash, and no redirect that would lose a body (BUG-51). Most routers see to it.
@@ -125,10 +125,54 @@ export const layerRoute = <R>(
     })
   )
 
-/** A class, since an object that is written with a getter gets a shape of its own from V8 each time. */
-class RouterRequest implements HttpRequest {
+const handle = (
+  http: Core.StreamableHttpServer,
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const head = new RouterHead(request)
+  const refused = http.refuse(head)
+  if (refused !== undefined) return Effect.succeed(toRouter(refused))
+  const answer = (body: Body) => answerNow(http, head, body)
+  if (head.method !== "POST") return answer(noBody)
+  return head.headers["content-length"] === undefined
+    ? Effect.matchEffect(collect(Stream.mapError(request.stream, unreadable), http.maximumBodyBytes), {
+        onSuccess: answer,
+        onFailure: answer
+      })
+    : // A body of known length has been checked against the limit already, and can't be longer than it says.
+      Effect.matchEffect(request.arrayBuffer, {
+        onSuccess: (buffer) => answer(new Uint8Array(buffer)),
+        onFailure: (cause) => answer(unreadable(cause))
+      })
+}
+
+const noBody = new Uint8Array(0)
+
+/** Called by a running fiber, whose end is that of the request. */
+const answerNow = (
+  http: Core.StreamableHttpServer,
+  head: HttpHead,
+  body: Body
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  let response: HttpResponse | undefined
+  let resume: ((effect: Effect.Effect<HttpServerResponse.HttpServerResponse>) => void) | undefined
+  const pending = http.answer(head, body, (answer) => {
+    response = answer
+    resume?.(Effect.succeed(toRouter(answer)))
+  })
+  if (response !== undefined) return Effect.succeed(toRouter(response))
+  // An interruption may come before the effect that is returned here has begun.
+  Fiber.getCurrent()?.addObserver(() => pending?.leave())
+  return Effect.callback((wake) => {
+    if (response === undefined) resume = wake
+    else wake(Effect.succeed(toRouter(response)))
+  })
+}
+
+/** A class, since an object that is written with a getter gets a hidden class of its own each time. */
+class RouterHead implements HttpHead {
   readonly method: string
-  readonly headers: HttpRequest["headers"]
+  readonly headers: HttpHead["headers"]
   readonly #request: HttpServerRequest.HttpServerRequest
 
   constructor(request: HttpServerRequest.HttpServerRequest) {
@@ -139,14 +183,6 @@ class RouterRequest implements HttpRequest {
 
   get url(): string {
     return this.#request.originalUrl
-  }
-
-  body(maximumBytes: number): Effect.Effect<Uint8Array, McpError> {
-    const request = this.#request
-    return this.headers["content-length"] === undefined
-      ? collect(Stream.mapError(request.stream, unreadable), maximumBytes)
-      : // A body of known length has been checked against the limit already, and can't be longer than it says.
-        Effect.mapBoth(request.arrayBuffer, { onSuccess: (buffer) => new Uint8Array(buffer), onFailure: unreadable })
   }
 }
 
@@ -178,8 +214,11 @@ const collect = (
 
 const toRouter = ({ body, headers, status }: HttpResponse): HttpServerResponse.HttpServerResponse => {
   if (body === undefined) return HttpServerResponse.empty({ status, headers })
-  if (!(body instanceof EventStream))
+  if (!(body instanceof EventStream)) {
+    // Nearly always there is nothing else to say, and the platform need not copy it.
+    if (headers === jsonHeaders) return HttpServerResponse.text(body, { status, contentType: "application/json" })
     return HttpServerResponse.text(body, { status, headers, contentType: "application/json" })
+  }
   const options = { status, headers, contentType: "text/event-stream" }
   // The platform holds the head back until there is a body: a comment is one, and says nothing (BUG-34).
   const text = Stream.concat(Stream.succeed(Sse.comment("open")), body.text)

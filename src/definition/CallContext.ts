@@ -71,3 +71,6 @@ export interface StepMemory {
   /** Remembers what a step has given. */
   readonly set: (name: string, value: unknown) => void
 }
+
+/** Remembers nothing. */
+export const noSteps: StepMemory = { get: () => undefined, set: () => {} }

@@ -11,16 +11,23 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Base64Url from "effect/encoding/Base64Url"
-import { CallContext } from "../definition/CallContext.ts"
+import { CallContext, noSteps, type StepMemory } from "../definition/CallContext.ts"
 import { canAsk, type Question } from "../definition/Question.ts"
 import { ErrorCode, type Members, type Request } from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
-import type { InitializeRequestParams, InitializeResult, LoggingLevel } from "../protocol/index.ts"
+import type {
+  ClientCapabilities,
+  Implementation,
+  InitializeRequestParams,
+  InitializeResult,
+  LoggingLevel
+} from "../protocol/index.ts"
 import { findNotification, findRequest, type Revision } from "../revision/Revision.ts"
 import type { Session } from "../session/Session.ts"
 import * as Work from "../session/Work.ts"
 import type { Outlet } from "../transport/Transport.ts"
-import { type Asker, callContext, decodeParams, encodeResult, give, perform, refuse } from "./Answer.ts"
+import { decodeParams, encodeResult, give, perform, refuse } from "./Answer.ts"
+import { type Asker, Call } from "./Call.ts"
 import * as Changes from "./Changes.ts"
 import { unsupportedVersion } from "./ModernRequest.ts"
 import type { ServerRuntime } from "./ServerRuntime.ts"
@@ -38,7 +45,7 @@ interface Subscription {
 }
 
 /** A peer that has sent `initialize`. */
-export class LegacyPeer<R> {
+export class LegacyPeer<R> implements Asker {
   readonly revision: Revision
   readonly #runtime: ServerRuntime<R>
   readonly #session: Session<R>
@@ -80,39 +87,27 @@ export class LegacyPeer<R> {
       case "resources/unsubscribe":
         return Work.make(this.#subscription(request, params.success.uri as string, outlet), runtime.services)
     }
-    return Work.map(perform(runtime, request, params.success, this.#asker(outlet), outlet), (result) =>
-      encodeResult(this.revision, request.method, result)
-    )
+    return perform(runtime, request, params.success, this, outlet)
   }
 
-  /** The client is ready: from now on it is told what changes (LIFE-06). */
-  initialized(): Effect.Effect<void> {
-    return Effect.sync(() => {
-      if (this.#initialized) return
-      this.#initialized = true
-      for (const list of ["tools", "prompts", "resources"] as const) {
-        if (!Changes.canChange(this.#runtime, list)) continue
-        const changes = Effect.flatMap(Changes.ofList(this.#runtime, list), (stream) =>
-          Stream.runForEach(stream, (change) => this.#tell(change))
-        )
-        this.#session.fork(Effect.scoped(changes))
-      }
-    })
+  get info(): Implementation {
+    return this.#client.clientInfo
   }
 
-  #asker(outlet: Outlet): Asker {
-    return {
-      revision: this.revision,
-      info: this.#client.clientInfo,
-      capabilities: this.#client.capabilities,
-      logLevel: this.#logLevel,
-      ask: (question: Question) => this.#ask(question, outlet),
-      // A question does not end the request here, so no step is ever done twice.
-      steps: { get: () => undefined, set: () => {} }
-    }
+  get capabilities(): ClientCapabilities {
+    return this.#client.capabilities
   }
 
-  #ask(question: Question, outlet: Outlet): Effect.Effect<unknown, McpError> {
+  get logLevel(): LoggingLevel {
+    return this.#logLevel
+  }
+
+  // A question does not end the request here, so no step is ever done twice.
+  get steps(): StepMemory {
+    return noSteps
+  }
+
+  ask(question: Question, outlet: Outlet): Effect.Effect<unknown, McpError> {
     const codec = findRequest(this.revision.serverRequests, question.method)
     if (codec === undefined || !canAsk(question, this.#client.capabilities)) {
       const needed = Object.keys(question.requires).join(", ")
@@ -132,6 +127,25 @@ export class LegacyPeer<R> {
     )
   }
 
+  conclude(request: Request, outcome: Work.Outcome): Work.Outcome {
+    return Exit.isSuccess(outcome) ? Exit.succeed(encodeResult(this.revision, request.method, outcome.value)) : outcome
+  }
+
+  /** The client is ready: from now on it is told what changes (LIFE-06). */
+  initialized(): Effect.Effect<void> {
+    return Effect.sync(() => {
+      if (this.#initialized) return
+      this.#initialized = true
+      for (const list of ["tools", "prompts", "resources"] as const) {
+        if (!Changes.canChange(this.#runtime, list)) continue
+        const changes = Effect.flatMap(Changes.ofList(this.#runtime, list), (stream) =>
+          Stream.runForEach(stream, (change) => this.#tell(change))
+        )
+        this.#session.fork(Effect.scoped(changes))
+      }
+    })
+  }
+
   #subscription(request: Request, uri: string, outlet: Outlet): Effect.Effect<Members, McpError, R> {
     if (this.#runtime.server.resources === undefined) return Effect.fail(McpError.methodNotFound(request.method))
     const earlier = this.#subscriptions.get(uri)
@@ -149,7 +163,8 @@ export class LegacyPeer<R> {
       const most = this.#runtime.server.limits.subscriptions
       return Effect.fail(McpError.limit("subscriptions", `Too many subscriptions: at most ${most}`))
     }
-    const call = callContext(this.#runtime, request, this.#asker(outlet), outlet)
+    const call = new Call(this.#runtime, request, this, outlet, () => Effect.never)
+    call.end()
     // Its place is taken before anything is waited for, or many at once would all find one that is free.
     const subscription: Subscription = { watching: Deferred.makeUnsafe(), fiber: undefined, failed: false }
     this.#subscriptions.set(uri, subscription)

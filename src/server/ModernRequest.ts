@@ -8,6 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { noSteps, type StepMemory } from "../definition/CallContext.ts"
+import type { Question } from "../definition/Question.ts"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import {
@@ -22,7 +24,8 @@ import { canonicalJson, type Memory } from "../session/RequestState.ts"
 import { type ReadAnswer, Round } from "../session/Round.ts"
 import * as Work from "../session/Work.ts"
 import type { Outlet } from "../transport/Transport.ts"
-import { type Asker, decodeParams, encodeResult, perform, refuse } from "./Answer.ts"
+import { decodeParams, encodeResult, perform, refuse } from "./Answer.ts"
+import type { Asker } from "./Call.ts"
 import type { ServerRuntime } from "./ServerRuntime.ts"
 
 /** Whether a request is written in the modern way: it names its revision in `_meta`. */
@@ -38,60 +41,123 @@ export const unsupportedVersion = <R>(runtime: ServerRuntime<R>, requested: unkn
 
 /** Work that answers a modern request. */
 export const answer = <R>(runtime: ServerRuntime<R>, request: JsonRpc.Request, outlet: Outlet): Work.Work => {
-  const read = readRequest(runtime, request)
+  const read = readRequest(runtime, request, outlet)
   if (Result.isFailure(read)) return refuse(runtime, read.failure)
-  const { capabilities, meta, params, revision } = read.success
-  const ask = (round: Round | undefined): Asker => ({
-    revision,
-    info: meta[MetaKey.clientInfo] as Implementation | undefined,
-    capabilities,
-    logLevel: meta[MetaKey.logLevel] as LoggingLevel | undefined,
-    ask: round === undefined ? () => Effect.fail(cannotAsk(request.method)) : round.ask,
-    steps: round ?? noSteps
+  const asker = read.success
+  const { params } = asker
+  if (params.requestState === undefined || !mayAsk.has(request.method)) {
+    return perform(runtime, request, params, asker, outlet)
+  }
+  const opened = runtime.requestState.open(params.requestState as string, asker.binding)
+  const resumed = Effect.flatMap(opened, (memory) => {
+    asker.recall(memory)
+    return Work.toEffect(perform(runtime, request, params, asker, outlet))
   })
-  if (!mayAsk.has(request.method)) {
-    return Work.map(perform(runtime, request, params, ask(undefined), outlet), (result) =>
-      finish(runtime, revision, request, result)
+  return Work.make(resumed, runtime.services)
+}
+
+/** What a request of this era tells of its sender, and the round of questions that it may come to. */
+class ModernAsker<R> implements Asker {
+  readonly revision: Revision
+  readonly params: JsonRpc.Members
+  readonly #runtime: ServerRuntime<R>
+  readonly #request: JsonRpc.Request
+  readonly #outlet: Outlet
+  #memory: Memory | undefined
+  // Most handlers neither ask nor remember anything.
+  #round: Round | undefined
+
+  constructor(
+    runtime: ServerRuntime<R>,
+    revision: Revision,
+    request: JsonRpc.Request,
+    params: JsonRpc.Members,
+    outlet: Outlet
+  ) {
+    this.#runtime = runtime
+    this.#request = request
+    this.#outlet = outlet
+    this.revision = revision
+    this.params = params
+  }
+
+  get info(): Implementation | undefined {
+    return this.#meta[MetaKey.clientInfo] as Implementation | undefined
+  }
+
+  get capabilities(): ClientCapabilities {
+    return this.#meta[MetaKey.clientCapabilities] as ClientCapabilities // read as such before
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.#meta[MetaKey.logLevel] as LoggingLevel | undefined
+  }
+
+  get steps(): StepMemory {
+    return mayAsk.has(this.#request.method) ? this.#begun() : noSteps
+  }
+
+  ask(question: Question): Effect.Effect<unknown, McpError> {
+    return mayAsk.has(this.#request.method)
+      ? this.#begun().ask(question)
+      : Effect.fail(McpError.unsupported(`Nothing can be asked during ${this.#request.method} (MRTR-02)`))
+  }
+
+  /** Begins with what was remembered in the round before. */
+  recall(memory: Memory): void {
+    this.#memory = memory
+  }
+
+  /** State is good for one request of one caller: the same method, params and principal (MRTR-14). */
+  get binding(): string {
+    const { _meta, inputResponses: _answers, requestState: _state, ...rest } = this.params
+    return canonicalJson([this.#request.method, rest, this.#outlet.principal?.subject ?? null])
+  }
+
+  conclude(_request: JsonRpc.Request, outcome: Work.Outcome): Effect.Effect<JsonRpc.Members, McpError> {
+    const round = this.#round
+    // A run that met a question ends in it, whatever the handler made of its interruption.
+    if (round?.inputRequests !== undefined) return this.#question(round)
+    return Exit.isSuccess(outcome) ? Exit.succeed(this.#finish(outcome.value)) : outcome
+  }
+
+  get #meta(): JsonRpc.Members {
+    return this.#request.params?._meta as JsonRpc.Members // checked before
+  }
+
+  #begun(): Round {
+    this.#round ??= new Round(
+      this.capabilities,
+      readAnswer(this.revision),
+      this.params.inputResponses as JsonRpc.Members,
+      this.#memory
+    )
+    return this.#round
+  }
+
+  // The state goes along even when there is nothing to remember: it is what ties the answers to this request.
+  #question(round: Round): Effect.Effect<JsonRpc.Members, McpError> {
+    return Effect.map(this.#runtime.requestState.seal(round.memory, this.binding), (requestState) =>
+      this.#finish({ resultType: "input_required", inputRequests: round.inputRequests, requestState })
     )
   }
-  const play = (memory?: Memory): Work.Work => {
-    const round = new Round(capabilities, readAnswer(revision), params.inputResponses as JsonRpc.Members, memory)
-    return Work.andThen(perform(runtime, request, params, ask(round), outlet), (outcome) => {
-      // A run that met a question ends in it, whatever the handler made of its interruption.
-      if (round.inputRequests !== undefined) return question(round)
-      return Exit.isSuccess(outcome) ? Exit.succeed(finish(runtime, revision, request, outcome.value)) : outcome
-    })
+
+  /** Says who answers (META-16), and spells the result as the revision does. */
+  #finish(result: JsonRpc.Members): JsonRpc.Members {
+    const { meta } = this.#runtime
+    const _meta = result._meta === undefined ? meta : { ...meta, ...(result._meta as JsonRpc.Members) }
+    return encodeResult(this.revision, this.#request.method, { ...result, _meta })
   }
-  // The state goes along even when there is nothing to remember: it is what ties the answers to this request.
-  const question = (round: Round) =>
-    Effect.map(runtime.requestState.seal(round.memory, bindingOf(request, params, outlet)), (requestState) => {
-      const result = { resultType: "input_required", inputRequests: round.inputRequests, requestState }
-      return finish(runtime, revision, request, result)
-    })
-  if (params.requestState === undefined) return play()
-  const opened = runtime.requestState.open(params.requestState as string, bindingOf(request, params, outlet))
-  const resumed = Effect.flatMap(opened, (memory) => Work.toEffect(play(memory)))
-  return Work.make(resumed, runtime.services)
 }
 
 const mayAsk: ReadonlySet<string> = new Set(inputRequiredMethods)
 
-const noSteps = { get: () => undefined, set: () => {} }
-
-const cannotAsk = (method: string) => McpError.unsupported(`Nothing can be asked during ${method} (MRTR-02)`)
-
-interface ModernRequest {
-  readonly revision: Revision
-  readonly meta: JsonRpc.Members
-  readonly capabilities: ClientCapabilities
-  readonly params: JsonRpc.Members
-}
-
 /** What is required is checked before the version, and the version before the rest (section 3.5, META-14, VER-02). */
 const readRequest = <R>(
   runtime: ServerRuntime<R>,
-  request: JsonRpc.Request
-): Result.Result<ModernRequest, McpError> => {
+  request: JsonRpc.Request,
+  outlet: Outlet
+): Result.Result<ModernAsker<R>, McpError> => {
   const meta = request.params?._meta as JsonRpc.Members
   const version = meta[MetaKey.protocolVersion]
   const capabilities = meta[MetaKey.clientCapabilities]
@@ -99,27 +165,12 @@ const readRequest = <R>(
   if (!Predicate.isObject(capabilities)) return Result.fail(missing(MetaKey.clientCapabilities, "an object"))
   const revision = runtime.revisions.find((known) => known.version === version && known.era === "modern")
   if (revision === undefined) return Result.fail(unsupportedVersion(runtime, version))
-  return Result.map(decodeParams(revision, request), (params) => ({ revision, meta, capabilities, params }))
+  const params = decodeParams(revision, request)
+  if (Result.isFailure(params)) return Result.fail(params.failure)
+  return Result.succeed(new ModernAsker(runtime, revision, request, params.success, outlet))
 }
 
 const missing = (key: string, what: string) => McpError.invalidParams(`params._meta["${key}"] must be ${what}`)
-
-/** Says who answers (META-16), and spells the result as the revision does. */
-const finish = <R>(
-  runtime: ServerRuntime<R>,
-  revision: Revision,
-  request: JsonRpc.Request,
-  result: JsonRpc.Members
-): JsonRpc.Members => {
-  const _meta = { [MetaKey.serverInfo]: runtime.server.info, ...(result._meta as JsonRpc.Members | undefined) }
-  return encodeResult(revision, request.method, { ...result, _meta })
-}
-
-/** State is good for one request of one caller: the same method, params and principal (MRTR-14). */
-const bindingOf = (request: JsonRpc.Request, params: JsonRpc.Members, outlet: Outlet): string => {
-  const { _meta, inputResponses: _answers, requestState: _state, ...rest } = params
-  return canonicalJson([request.method, rest, outlet.principal?.subject ?? null])
-}
 
 const readAnswer =
   (revision: Revision): ReadAnswer =>

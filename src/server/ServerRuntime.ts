@@ -10,7 +10,7 @@ import * as Scope from "effect/Scope"
 import type { CallContext } from "../definition/CallContext.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
 import type { McpError } from "../protocol/McpError.ts"
-import type { ServerCapabilities } from "../protocol/index.ts"
+import { MetaKey, type ServerCapabilities } from "../protocol/index.ts"
 import type { Revision } from "../revision/Revision.ts"
 import { revisions as known } from "../revision/Revisions.ts"
 import { make as makeRequestState, RequestState, type Sealing } from "../session/RequestState.ts"
@@ -31,6 +31,8 @@ export interface ServerRuntime<R> {
   readonly server: McpServer<R>
   readonly services: Context.Context<R>
   readonly capabilities: ServerCapabilities
+  /** The `_meta` that says who answers, in every result of the modern era (META-16). */
+  readonly meta: Members
   /** The revisions spoken, newest first. */
   readonly revisions: ReadonlyArray<Revision>
   readonly requestState: Sealing
@@ -57,6 +59,7 @@ export const make = <R>(server: McpServer<R>): Effect.Effect<ServerRuntime<R>, n
       server,
       services: server.logging ? withForwarding(services) : services,
       capabilities: capabilitiesOf(server),
+      meta: { [MetaKey.serverInfo]: server.info },
       revisions: revisionsOf(server.revisions),
       requestState: Option.isSome(shared) ? shared.value : yield* makeRequestState(),
       get isClosing() {

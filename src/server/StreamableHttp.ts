@@ -17,17 +17,16 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { McpError } from "../protocol/McpError.ts"
 import { Flight } from "../session/Flight.ts"
 import type { Endpoint, Observer } from "../transport/httpServer/Endpoint.ts"
-import { jsonHeaders } from "../transport/httpServer/Exchange.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
-import type { Body, HttpHead, HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
+import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
 import * as Core from "../transport/httpServer/StreamableHttpServer.ts"
-import * as Sse from "../transport/Sse.ts"
 import { Admission } from "./Admission.ts"
 import { refuse } from "./Answer.ts"
+import { collect, unreadable } from "./BodyStream.ts"
+import * as HttpRoute from "./HttpRoute.ts"
 import type { McpServer } from "./McpServer.ts"
 import * as ModernRequest from "./ModernRequest.ts"
 import * as ServerPeer from "./ServerPeer.ts"
@@ -115,7 +114,7 @@ export const layerRoute = <R>(
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const http = yield* make(server, options)
-      const handler = (request: HttpServerRequest.HttpServerRequest) => handle(http, request)
+      const handler = (request: HttpServerRequest.HttpServerRequest) => HttpRoute.handle(http, request)
       const path = options.path ?? "/mcp"
       yield* router.add("*", path, handler)
       // With and without the last slash, and no redirect that would lose a body (BUG-51). Most routers see to it.
@@ -124,106 +123,6 @@ export const layerRoute = <R>(
       for (const other of http.paths) if (other !== path) yield* router.add("*", other, handler)
     })
   )
-
-const handle = (
-  http: Core.StreamableHttpServer,
-  request: HttpServerRequest.HttpServerRequest
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const head = new RouterHead(request)
-  const refused = http.refuse(head)
-  if (refused !== undefined) return Effect.succeed(toRouter(refused))
-  const answer = (body: Body) => answerNow(http, head, body)
-  if (head.method !== "POST") return answer(noBody)
-  return head.headers["content-length"] === undefined
-    ? Effect.matchEffect(collect(Stream.mapError(request.stream, unreadable), http.maximumBodyBytes), {
-        onSuccess: answer,
-        onFailure: answer
-      })
-    : // A body of known length has been checked against the limit already, and can't be longer than it says.
-      Effect.matchEffect(request.arrayBuffer, {
-        onSuccess: (buffer) => answer(new Uint8Array(buffer)),
-        onFailure: (cause) => answer(unreadable(cause))
-      })
-}
-
-const noBody = new Uint8Array(0)
-
-/** Called by a running fiber, whose end is that of the request. */
-const answerNow = (
-  http: Core.StreamableHttpServer,
-  head: HttpHead,
-  body: Body
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  let response: HttpResponse | undefined
-  let resume: ((effect: Effect.Effect<HttpServerResponse.HttpServerResponse>) => void) | undefined
-  const pending = http.answer(head, body, (answer) => {
-    response = answer
-    resume?.(Effect.succeed(toRouter(answer)))
-  })
-  if (response !== undefined) return Effect.succeed(toRouter(response))
-  // An interruption may come before the effect that is returned here has begun.
-  Fiber.getCurrent()?.addObserver(() => pending?.leave())
-  return Effect.callback((wake) => {
-    if (response === undefined) resume = wake
-    else wake(Effect.succeed(toRouter(response)))
-  })
-}
-
-/** A class, since an object that is written with a getter gets a hidden class of its own each time. */
-class RouterHead implements HttpHead {
-  readonly method: string
-  readonly headers: HttpHead["headers"]
-  readonly #request: HttpServerRequest.HttpServerRequest
-
-  constructor(request: HttpServerRequest.HttpServerRequest) {
-    this.method = request.method
-    this.headers = request.headers
-    this.#request = request
-  }
-
-  get url(): string {
-    return this.#request.originalUrl
-  }
-}
-
-const unreadable = (cause: unknown) => McpError.transport("The request body could not be read", { cause })
-
-const collect = (
-  stream: Stream.Stream<Uint8Array, McpError>,
-  maximumBytes: number
-): Effect.Effect<Uint8Array, McpError> => {
-  const chunks: Array<Uint8Array> = []
-  let length = 0
-  const read = Stream.runForEach(stream, (chunk) => {
-    length += chunk.length
-    chunks.push(chunk)
-    return length > maximumBytes
-      ? Effect.fail(McpError.limit("body", `The request body has more than ${maximumBytes} bytes`))
-      : Effect.void
-  })
-  return Effect.map(read, () => {
-    const bytes = new Uint8Array(length)
-    let at = 0
-    for (const chunk of chunks) {
-      bytes.set(chunk, at)
-      at += chunk.length
-    }
-    return bytes
-  })
-}
-
-const toRouter = ({ body, headers, status }: HttpResponse): HttpServerResponse.HttpServerResponse => {
-  if (body === undefined) return HttpServerResponse.empty({ status, headers })
-  if (!(body instanceof EventStream)) {
-    // Nearly always there is nothing else to say, and the platform need not copy it.
-    if (headers === jsonHeaders) return HttpServerResponse.text(body, { status, contentType: "application/json" })
-    return HttpServerResponse.text(body, { status, headers, contentType: "application/json" })
-  }
-  const options = { status, headers, contentType: "text/event-stream" }
-  // The platform holds the head back until there is a body: a comment is one, and says nothing (BUG-34).
-  const text = Stream.concat(Stream.succeed(Sse.comment("open")), body.text)
-  return HttpServerResponse.stream(Stream.encodeText(text), options)
-}
 
 /** A server as a fetch handler, and how to end it. */
 export interface WebHandler {

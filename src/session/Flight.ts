@@ -8,7 +8,7 @@ import type * as Fiber from "effect/Fiber"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
 import { type McpError, toErrorObject } from "../protocol/McpError.ts"
 import { type Outlet, sendNow } from "../transport/Transport.ts"
-import { attempt, type Outcome, type Work } from "./Work.ts"
+import type { Outcome, Work } from "./Work.ts"
 
 /** Who keeps track of flights. */
 export interface Tower {
@@ -53,7 +53,9 @@ export class Flight {
 
   /** Sets the work going. What needs no waiting is done when this returns. */
   start(): void {
-    this.#follow(this.#work.effect, (outcome) => this.#worked(outcome))
+    const { effect } = this.#work
+    if (Exit.isExit(effect)) this.#worked(effect as Outcome)
+    else this.#follow(effect, (outcome) => this.#worked(outcome))
   }
 
   /** Interrupts the work; no answer is sent. */
@@ -74,23 +76,25 @@ export class Flight {
     )
   }
 
+  #worked(outcome: Outcome): void {
+    const work = this.#work
+    if (work.after === undefined) return this.#reply(outcome)
+    let last: ReturnType<typeof work.after>
+    try {
+      last = work.after(outcome)
+    } catch (defect) {
+      last = Exit.die(defect)
+    }
+    if (Exit.isExit(last)) this.#reply(last as Outcome)
+    else this.#follow(last, (concluded) => this.#reply(concluded))
+  }
+
   #follow<A, E>(effect: Effect.Effect<A, E>, then: (exit: Exit.Exit<A, E>) => void): void {
-    if (Exit.isExit(effect)) return then(effect as Exit.Exit<A, E>)
     const fiber = Effect.runForkWith(this.#work.context)(effect)
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) return then(exit)
     this.#fiber = fiber
     fiber.addObserver(then)
-  }
-
-  #worked(outcome: Outcome): void {
-    const { after } = this.#work
-    if (after === undefined) this.#reply(outcome)
-    else
-      this.#follow(
-        attempt(() => after(outcome)),
-        (last) => this.#reply(last)
-      )
   }
 
   #reply(outcome: Outcome): void {
@@ -114,7 +118,12 @@ export class Flight {
   }
 
   #send(answer: JsonRpc.Response): void {
-    const sending = attempt(() => sendNow(this.#outlet, answer))
+    let sending: Effect.Effect<void, McpError>
+    try {
+      sending = sendNow(this.#outlet, answer)
+    } catch (defect) {
+      sending = Exit.die(defect)
+    }
     if (sending === Effect.void) return this.#land()
     if ("result" in answer && isDefect(sending))
       return this.#broken("gave what can't be written as JSON", sending.cause)

@@ -21,17 +21,13 @@ export interface Work {
    * Makes the outcome of the request of the outcome of the effect, also when it was interrupted. Returns an `Exit` unless
    * there is something to do first.
    */
-  readonly after: ((outcome: Outcome) => Effect.Effect<JsonRpc.Members, McpError>) | undefined
+  after?(outcome: Outcome): Effect.Effect<JsonRpc.Members, McpError>
 }
 
 /** Work that runs an effect with services. */
-export const make = <R>(
-  effect: Effect.Effect<JsonRpc.Members, McpError, R>,
-  context: Context.Context<R>,
-  after?: Work["after"]
-): Work =>
+export const make = <R>(effect: Effect.Effect<JsonRpc.Members, McpError, R>, context: Context.Context<R>): Work =>
   // The services that the effect needs are in the context it is kept with.
-  ({ effect, context, after }) as unknown as Work
+  ({ effect, context }) as unknown as Work
 
 /** An effect that is still to be made, by code that may throw instead: then it is a defect like any other. */
 export const attempt = <A, E, R>(effect: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
@@ -45,25 +41,17 @@ export const attempt = <A, E, R>(effect: () => Effect.Effect<A, E, R>): Effect.E
 const isOutcome = (effect: Effect.Effect<JsonRpc.Members, McpError>): effect is Outcome => Exit.isExit(effect)
 
 /** The same work with another step after it. */
-export const andThen = (work: Work, after: NonNullable<Work["after"]>): Work => {
-  const before = work.after
-  if (before === undefined) return { effect: work.effect, context: work.context, after }
-  return {
-    effect: work.effect,
-    context: work.context,
-    after: (outcome) => {
-      const first = before(outcome)
-      return isOutcome(first) ? after(first) : Effect.flatMap(Effect.exit(first), after)
-    }
+export const andThen = (work: Work, after: NonNullable<Work["after"]>): Work => ({
+  effect: work.effect,
+  context: work.context,
+  after: (outcome) => {
+    const first = work.after === undefined ? outcome : work.after(outcome)
+    return isOutcome(first) ? after(first) : Effect.flatMap(Effect.exit(first), after)
   }
-}
-
-/** The same work with a change of its result. */
-export const map = (work: Work, change: (result: JsonRpc.Members) => JsonRpc.Members): Work =>
-  andThen(work, (outcome) => (Exit.isSuccess(outcome) ? Exit.succeed(change(outcome.value)) : outcome))
+})
 
 /** Work as one effect. */
-export const toEffect = ({ after, context, effect }: Work): Effect.Effect<JsonRpc.Members, McpError> => {
-  const provided = Effect.provideContext(effect, context)
-  return after === undefined ? provided : Effect.flatMap(Effect.exit(provided), after)
+export const toEffect = (work: Work): Effect.Effect<JsonRpc.Members, McpError> => {
+  const provided = Effect.provideContext(work.effect, work.context)
+  return Effect.flatMap(Effect.exit(provided), (outcome) => work.after?.(outcome) ?? outcome)
 }

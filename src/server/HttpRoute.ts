@@ -1,0 +1,123 @@
+/**
+ * The endpoint as a route of an `HttpRouter` application: requests and responses of the platform on one side, those of the
+ * transport on the other.
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { McpError } from "../protocol/McpError.ts"
+import { EventStream } from "../transport/httpServer/EventStream.ts"
+import { jsonHeaders } from "../transport/httpServer/Exchange.ts"
+import type { Body, HttpHead, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
+import type * as Core from "../transport/httpServer/StreamableHttpServer.ts"
+import * as Sse from "../transport/Sse.ts"
+import { collect, joined, unreadable } from "./BodyStream.ts"
+
+/** Answers a request to the route. */
+export const handle = (
+  http: Core.StreamableHttpServer,
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const head = new RouterHead(request)
+  const refused = http.refuse(head)
+  if (refused !== undefined) return Effect.succeed(toRouter(refused))
+  if (head.method !== "POST") return answer(http, head, noBody)
+  const use = (body: Body) => answer(http, head, body)
+  return Effect.matchEffect(read(request, head, http.maximumBodyBytes), { onSuccess: use, onFailure: use })
+}
+
+const noBody = new Uint8Array(0)
+
+const read = (
+  request: HttpServerRequest.HttpServerRequest,
+  { headers }: HttpHead,
+  maximumBytes: number
+): Effect.Effect<Uint8Array, McpError> => {
+  if (headers["content-length"] === undefined) {
+    return collect(Stream.mapError(request.stream, unreadable), maximumBytes)
+  }
+  // From here on the body is known not to be too large.
+  if (isUnread(request.source) && headers.expect === undefined) return readSource(request.source)
+  return Effect.mapBoth(request.arrayBuffer, {
+    onSuccess: (buffer) => new Uint8Array(buffer),
+    onFailure: unreadable
+  })
+}
+
+/** What this needs of an incoming message of Node, whose body the platform takes several fibers to read. */
+interface Source {
+  readonly readableFlowing: boolean | null
+  readonly on: (event: "data" | "end", listener: (chunk: Uint8Array) => void) => unknown
+  readonly off: (event: "data" | "end", listener: (chunk: Uint8Array) => void) => unknown
+}
+
+/** Whether it is a message of Node that nobody has begun to read. */
+const isUnread = (source: object): source is Source =>
+  "readableFlowing" in source && source.readableFlowing === null && "httpVersion" in source
+
+const readSource = (source: Source): Effect.Effect<Uint8Array> =>
+  // A body that is cut off has no end; then the platform interrupts the request.
+  Effect.callback((resume) => {
+    const chunks: Array<Uint8Array> = []
+    const onData = (chunk: Uint8Array) => void chunks.push(chunk)
+    const onEnd = () => resume(Effect.succeed(joined(chunks)))
+    source.on("data", onData)
+    source.on("end", onEnd)
+    return Effect.sync(() => {
+      source.off("data", onData)
+      source.off("end", onEnd)
+    })
+  })
+
+/** Called by a running fiber, whose end is that of the request. */
+const answer = (
+  http: Core.StreamableHttpServer,
+  head: HttpHead,
+  body: Body
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  let response: HttpResponse | undefined
+  let resume: ((effect: Effect.Effect<HttpServerResponse.HttpServerResponse>) => void) | undefined
+  const pending = http.answer(head, body, (given) => {
+    response = given
+    resume?.(Effect.succeed(toRouter(given)))
+  })
+  if (response !== undefined) return Effect.succeed(toRouter(response))
+  // An interruption may come before the effect that is returned here has begun.
+  Fiber.getCurrent()?.addObserver(() => pending?.leave())
+  return Effect.callback((wake) => {
+    if (response === undefined) resume = wake
+    else wake(Effect.succeed(toRouter(response)))
+  })
+}
+
+/** A class, since an object that is written with a getter gets a hidden class of its own each time. */
+class RouterHead implements HttpHead {
+  readonly method: string
+  readonly headers: HttpHead["headers"]
+  readonly #request: HttpServerRequest.HttpServerRequest
+
+  constructor(request: HttpServerRequest.HttpServerRequest) {
+    this.method = request.method
+    this.headers = request.headers
+    this.#request = request
+  }
+
+  get url(): string {
+    return this.#request.originalUrl
+  }
+}
+
+const toRouter = ({ body, headers, status }: HttpResponse): HttpServerResponse.HttpServerResponse => {
+  if (body === undefined) return HttpServerResponse.empty({ status, headers })
+  if (!(body instanceof EventStream)) {
+    // Nearly always there is nothing else to say, and the platform need not copy it.
+    if (headers === jsonHeaders) return HttpServerResponse.text(body, { status, contentType: "application/json" })
+    return HttpServerResponse.text(body, { status, headers, contentType: "application/json" })
+  }
+  const options = { status, headers, contentType: "text/event-stream" }
+  // The platform holds the head back until there is a body: a comment is one, and says nothing (BUG-34).
+  const text = Stream.concat(Stream.succeed(Sse.comment("open")), body.text)
+  return HttpServerResponse.stream(Stream.encodeText(text), options)
+}

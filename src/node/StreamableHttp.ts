@@ -209,11 +209,20 @@ const collect = (request: NodeHttp.IncomingMessage, maximumBytes: number, use: (
 
 const write = (response: NodeHttp.ServerResponse, { body, headers, status }: HttpResponse): void => {
   if (body instanceof EventStream) return writeEvents(response, status, headers, body)
+  if (status === 413) return writeAndLinger(response, status, headers, body)
+  writeWhole(response, status, headers, body)
+}
+
+const writeWhole = (
+  response: NodeHttp.ServerResponse,
+  status: number,
+  headers: HttpResponse["headers"],
+  body: string | undefined
+): void => {
   const bytes = body === undefined ? 0 : Buffer.byteLength(body)
   const fields: Array<string | number> = []
   for (const name in headers) fields.push(name, headers[name] as string)
   if (status !== 204) fields.push("content-length", bytes)
-  if (status === 413) return writeAndLinger(response, status, fields, body)
   response.writeHead(status, fields)
   // As many bytes as characters: plain ASCII, which is written faster when that is known.
   response.end(body, bytes === body?.length ? "latin1" : "utf8")
@@ -226,10 +235,10 @@ const write = (response: NodeHttp.ServerResponse, { body, headers, status }: Htt
 const writeAndLinger = (
   response: NodeHttp.ServerResponse,
   status: number,
-  fields: ReadonlyArray<string | number>,
+  headers: HttpResponse["headers"],
   body: string | undefined
 ): void => {
-  response.writeHead(status, [...fields, "connection", "close"])
+  response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body ?? ""), connection: "close" })
   response.write(body ?? "")
   const timer = setTimeout(() => response.end(), hangUpAfter)
   response.once("close", () => clearTimeout(timer))
@@ -249,8 +258,8 @@ const writeEvents = (
     const text = events.take()
     const begins = !response.headersSent
     if (events.isDone) {
-      // All of it, or the end of what was begun.
-      if (begins) response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text ?? "") })
+      // All there is, in one write.
+      if (begins) return writeWhole(response, status, headers, text)
       return void response.end(text)
     }
     if (begins) response.writeHead(status, headers)

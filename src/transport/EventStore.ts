@@ -23,6 +23,11 @@ export interface Store {
   /** Keeps an event and gives its sequence number, which is greater than any that its stream ever had. */
   readonly append: (session: string, stream: string, message: string) => Effect.Effect<number>
   /**
+   * `append` for a store that has nothing to wait for: keeps the event in the call itself. `now` is the time in
+   * milliseconds. Optional; every event of every stream comes through here.
+   */
+  readonly appendUnsafe?: ((session: string, stream: string, message: string, now: number) => number) | undefined
+  /**
    * The events of a stream after a sequence number (0: all there ever were), oldest first; `undefined` when some of them are
    * gone already.
    */
@@ -51,22 +56,81 @@ export interface Options {
   readonly maximumCharacters?: number | undefined
 }
 
-interface Kept extends StoredEvent {
+class Kept implements StoredEvent {
   readonly stream: string
+  readonly sequence: number
+  readonly message: string
   readonly at: number
+
+  constructor(stream: string, sequence: number, message: string, at: number) {
+    this.stream = stream
+    this.sequence = sequence
+    this.message = message
+    this.at = at
+  }
 }
 
 /** Sequence numbers of a stream: what came up to `start` is not known any more. */
-interface Numbers {
+class Numbers {
   readonly start: number
   last: number
+
+  constructor(start: number) {
+    this.start = start
+    this.last = start
+  }
 }
 
+/** Events that were dropped, and still have a place at the beginning of the array, before it is worth moving the rest. */
+const holes = 256
+
 class KeptSession {
-  readonly events: Array<Kept> = []
   readonly streams = new Map<string, Numbers>()
   /** No stream that is not known may use a number up to this one: it may have been that stream's before. */
   floor = 0
+  /** The first `#dropped` places are empty. */
+  readonly #events: Array<Kept | undefined> = []
+  #dropped = 0
+
+  get size(): number {
+    return this.#events.length - this.#dropped
+  }
+
+  get oldest(): Kept | undefined {
+    return this.#events[this.#dropped]
+  }
+
+  get newest(): Kept | undefined {
+    return this.#events.at(-1)
+  }
+
+  add(stream: string, message: string, at: number): number {
+    let numbers = this.streams.get(stream)
+    if (numbers === undefined) this.streams.set(stream, (numbers = new Numbers(this.floor)))
+    const sequence = ++numbers.last
+    this.#events.push(new Kept(stream, sequence, message, at))
+    return sequence
+  }
+
+  /** Takes out the oldest event. */
+  shift(): Kept | undefined {
+    const event = this.oldest
+    if (event === undefined) return undefined
+    this.#events[this.#dropped++] = undefined
+    if (this.#dropped === this.#events.length || this.#dropped >= holes) {
+      this.#events.splice(0, this.#dropped)
+      this.#dropped = 0
+    }
+    if (this.streams.get(event.stream)?.last === event.sequence) {
+      this.streams.delete(event.stream)
+      this.floor = Math.max(this.floor, event.sequence)
+    }
+    return event
+  }
+
+  filter(wanted: (event: Kept) => boolean): Array<Kept> {
+    return this.#events.filter((event) => event !== undefined && wanted(event)) as Array<Kept>
+  }
 }
 
 class MemoryStore implements Store {
@@ -86,19 +150,18 @@ class MemoryStore implements Store {
   }
 
   readonly append = (session: string, stream: string, message: string): Effect.Effect<number> =>
-    Effect.map(Clock.currentTimeMillis, (at) => {
-      const kept = this.#sessions.get(session) ?? this.#emptied.get(session) ?? new KeptSession()
-      this.#emptied.delete(session)
-      this.#sessions.delete(session)
-      this.#sessions.set(session, kept)
-      let numbers = kept.streams.get(stream)
-      if (numbers === undefined) kept.streams.set(stream, (numbers = { start: kept.floor, last: kept.floor }))
-      const sequence = ++numbers.last
-      kept.events.push({ stream, sequence, message, at })
-      this.#characters += message.length
-      this.#trim(kept, at - this.#maximumAge)
-      return sequence
-    })
+    Effect.map(Clock.currentTimeMillis, (now) => this.appendUnsafe(session, stream, message, now))
+
+  readonly appendUnsafe = (session: string, stream: string, message: string, now: number): number => {
+    const kept = this.#sessions.get(session) ?? this.#emptied.get(session) ?? new KeptSession()
+    this.#emptied.delete(session)
+    this.#sessions.delete(session)
+    this.#sessions.set(session, kept)
+    const sequence = kept.add(stream, message, now)
+    this.#characters += message.length
+    this.#trim(kept, now - this.#maximumAge)
+    return sequence
+  }
 
   readonly after = (
     session: string,
@@ -110,7 +173,7 @@ class MemoryStore implements Store {
       const numbers = kept?.streams.get(stream)
       if (kept === undefined || numbers === undefined || sequence > numbers.last) return undefined
       const from = sequence === 0 ? numbers.start : sequence
-      const events = kept.events.filter(
+      const events = kept.filter(
         (event) => event.stream === stream && event.sequence > from && event.at >= now - this.#maximumAge
       )
       return events.length === numbers.last - from ? events : undefined
@@ -119,35 +182,30 @@ class MemoryStore implements Store {
   readonly forget = (session: string): Effect.Effect<void> =>
     Effect.sync(() => {
       const kept = this.#sessions.get(session)
-      if (kept !== undefined) this.#drop(kept, kept.events.length)
+      if (kept !== undefined) this.#empty(kept)
       this.#sessions.delete(session)
       this.#emptied.delete(session)
     })
 
   /** Drops what is too much or too old, first of the session that was told something just now. */
   #trim(current: KeptSession, before: number): void {
-    const { events } = current
-    let gone = 0
-    while (gone < events.length - this.#maximumEvents || (events[gone]?.at ?? before) < before) gone++
-    this.#drop(current, gone)
+    while (current.size > this.#maximumEvents || (current.oldest?.at ?? before) < before) this.#drop(current)
     for (const [id, kept] of this.#sessions) {
-      const newest = kept.events.at(-1)?.at ?? -Infinity
+      const newest = kept.newest?.at ?? -Infinity
       if (kept === current || (this.#characters <= this.#maximumCharacters && newest >= before)) break
-      this.#drop(kept, kept.events.length)
+      this.#empty(kept)
       this.#sessions.delete(id)
       this.#emptied.set(id, kept)
     }
-    while (this.#characters > this.#maximumCharacters && events.length > 1) this.#drop(current, 1)
+    while (this.#characters > this.#maximumCharacters && current.size > 1) this.#drop(current)
   }
 
-  #drop(kept: KeptSession, count: number): void {
-    if (count === 0) return
-    for (const { message, sequence, stream } of kept.events.splice(0, count)) {
-      this.#characters -= message.length
-      if (kept.streams.get(stream)?.last !== sequence) continue
-      kept.streams.delete(stream)
-      kept.floor = Math.max(kept.floor, sequence)
-    }
+  #empty(kept: KeptSession): void {
+    while (kept.size > 0) this.#drop(kept)
+  }
+
+  #drop(kept: KeptSession): void {
+    this.#characters -= kept.shift()?.message.length ?? 0
   }
 }
 

@@ -4,10 +4,10 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { make } from "../../src/transport/httpServer/EventStream.ts"
+import { EventStream } from "../../src/transport/httpServer/EventStream.ts"
 import { KeepAlive } from "../../src/transport/httpServer/KeepAlive.ts"
 
-const options = { readTimeout: 1000, onGone: () => {} }
+const open = () => new EventStream(1000, () => {})
 
 const keepingAlive = Effect.map(
   Effect.context<never>(),
@@ -17,7 +17,7 @@ const keepingAlive = Effect.map(
 it.effect("[SUBS-15] an idle stream gets a comment at each interval", () =>
   Effect.gen(function* () {
     const keepAlive = yield* keepingAlive
-    const stream = make(options)
+    const stream = open()
     keepAlive.add(stream)
     for (let beat = 0; beat < 3; beat++) {
       yield* TestClock.adjust("15 seconds")
@@ -32,12 +32,12 @@ it.effect("[SUBS-15] an idle stream gets a comment at each interval", () =>
 it.effect("a stream that has ended, or whose client is gone, is not held on to until the next interval", () =>
   Effect.gen(function* () {
     const keepAlive = yield* keepingAlive
-    const [ended, left, open] = [make(options), make(options), make(options)]
-    for (const stream of [ended, left, open]) keepAlive.add(stream)
+    const [ended, left, stays] = [open(), open(), open()]
+    for (const stream of [ended, left, stays]) keepAlive.add(stream)
     ended.end()
     left.gone()
     expect(keepAlive.size).toBe(1)
-    open.end()
+    stays.end()
     expect(keepAlive.size).toBe(0)
     yield* TestClock.adjust("15 seconds")
   })

@@ -12,17 +12,10 @@ import * as Stream from "effect/Stream"
 /** How many events wait for a client that reads slowly, before whoever sends has to wait. */
 const capacity = 64
 
-/** Who has to do with a stream. */
-export interface Options {
-  /** Milliseconds for which so many events may wait that no more fit, before the stream is dropped. */
-  readonly readTimeout: number
-  /** Called when the client leaves before the end, or was dropped. */
-  readonly onGone: () => void
-}
-
-/** An open stream of events. Made with {@link make}. */
+/** An open stream of events. */
 export class EventStream {
-  readonly #options: Options
+  readonly #readTimeout: number
+  readonly #onGone: () => void
   #waiting: Array<string> = []
   #open = true
   #reader: (() => void) | undefined
@@ -30,8 +23,13 @@ export class EventStream {
   #abort: (() => void) | undefined
   #onClosed: (() => void) | undefined
 
-  constructor(options: Options) {
-    this.#options = options
+  /**
+   * `readTimeout` is how many milliseconds so many events may wait that no more fit, before the stream is dropped; `onGone`
+   * is called when the client leaves before the end, or was dropped.
+   */
+  constructor(readTimeout: number, onGone: () => void) {
+    this.#readTimeout = readTimeout
+    this.#onGone = onGone
   }
 
   /** Whether someone may still be reading. */
@@ -60,7 +58,7 @@ export class EventStream {
       return Effect.void
     }
     return Effect.timeoutOrElse(this.#turn(text), {
-      duration: this.#options.readTimeout,
+      duration: this.#readTimeout,
       orElse: () => this.#drop
     })
   }
@@ -84,7 +82,7 @@ export class EventStream {
     if (before) this.#close()
     this.#wake()
     this.#release()
-    if (before) this.#options.onGone()
+    if (before) this.#onGone()
   }
 
   /** Has whoever keeps track of open streams told when this one is none any more. */
@@ -189,7 +187,7 @@ export class EventStream {
   get #drop(): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (!this.#open) return Effect.void
-      const seconds = this.#options.readTimeout / 1000
+      const seconds = this.#readTimeout / 1000
       const reason = `A client was dropped: it left ${capacity} events of a stream unread for ${seconds} seconds (readTimeout)`
       // Told first: whoever writes may be interrupted when the client is gone.
       return Effect.andThen(
@@ -199,6 +197,3 @@ export class EventStream {
     })
   }
 }
-
-/** Opens a stream. */
-export const make = (options: Options): EventStream => new EventStream(options)

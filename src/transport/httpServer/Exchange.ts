@@ -6,11 +6,12 @@
  * come to allocate among the old objects when the first few of them survive a collection.
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import type { Deadline } from "../Deadlines.ts"
 import * as Sse from "../Sse.ts"
 import type { Outlet, Principal } from "../Transport.ts"
-import { type EventStream, make as makeEventStream } from "./EventStream.ts"
+import { EventStream } from "./EventStream.ts"
 import type { Headers, HttpHead, HttpResponse, Pending } from "./HttpMessage.ts"
 import type { SessionStream } from "./SessionStream.ts"
 
@@ -224,12 +225,14 @@ export abstract class Exchange implements Outlet, Deadline, Pending {
   /** Makes the response a stream of events, unless it is one already. */
   #open(): Effect.Effect<void> {
     if (this.#opening !== undefined) return this.#opening
-    const stream = makeEventStream({ readTimeout: this.#host.readTimeout, onGone: () => this.#leftStream() })
+    const stream = new EventStream(this.#host.readTimeout, () => this.#leftStream())
     this.#stream = stream
     this.#sessionStream = this.openSessionStream()
     this.#opening = Effect.void
     this.#host.opened(stream)
     this.#respondWith(200, { ...this.responseHeaders, ...eventStreamHeaders }, stream)
-    return this.#sessionStream === undefined ? Effect.void : Effect.asVoid(this.#sessionStream.connect(stream))
+    if (this.#sessionStream === undefined) return Effect.void
+    const connecting = this.#sessionStream.connect(stream)
+    return Exit.isExit(connecting) ? Effect.void : Effect.asVoid(connecting)
   }
 }

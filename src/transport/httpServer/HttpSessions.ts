@@ -54,12 +54,15 @@ export class HttpSession implements Owner {
   usedAt: number
   #streams = 0
 
-  constructor(id: string, principal: Principal | undefined, store: Store, retry: number, now: number) {
+  readonly now: () => number
+
+  constructor(id: string, principal: Principal | undefined, store: Store, retry: number, now: () => number) {
+    this.now = now
     this.id = id
     this.principal = principal
     this.store = store
     this.retry = retry
-    this.usedAt = now
+    this.usedAt = now()
     this.scope = Scope.makeUnsafe()
     this.standalone = this.stream()
   }
@@ -145,7 +148,7 @@ export class HttpSessions {
         return { status: 503, error: Refusal.tooManySessions }
       }
       const id = Base64Url.encode(SecureRandom.randomBytesUnsafe(24))
-      const now = this.#clock.currentTimeMillisUnsafe()
+      const now = () => this.#clock.currentTimeMillisUnsafe()
       const session = new HttpSession(id, principal, this.#store, this.#retry, now)
       const send = (message: JsonRpc.Outgoing) =>
         Effect.suspend(() => session.standalone.send(JsonRpc.stringify(message)))

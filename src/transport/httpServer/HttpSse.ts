@@ -16,7 +16,7 @@ import type { Deadline } from "../Deadlines.ts"
 import * as Sse from "../Sse.ts"
 import type { Outlet, Principal } from "../Transport.ts"
 import type { SessionPeer } from "./Endpoint.ts"
-import { type EventStream, make as makeEventStream } from "./EventStream.ts"
+import { EventStream } from "./EventStream.ts"
 import { eventStreamHeaders, type Host } from "./Exchange.ts"
 import { type Body, type HttpHead, type HttpResponse, pathOf } from "./HttpMessage.ts"
 import * as Refusal from "./Refusal.ts"
@@ -80,7 +80,7 @@ class SseSession {
 
   constructor(principal: Principal | undefined, readTimeout: number, onGone: (session: SseSession) => void) {
     this.principal = principal
-    this.stream = makeEventStream({ readTimeout, onGone: () => onGone(this) })
+    this.stream = new EventStream(readTimeout, () => onGone(this))
   }
 
   readonly send = (message: JsonRpc.Outgoing): Effect.Effect<void, McpError> =>

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import type { Store } from "../EventStore.ts"
+import type { Store, StoredEvent } from "../EventStore.ts"
 import * as Sse from "../Sse.ts"
 import type { EventStream } from "./EventStream.ts"
 
@@ -16,6 +16,8 @@ export interface Owner {
   readonly retry: number
   /** Whether new connections start with an event without data, so that they can be resumed (from 2025-11-25). */
   readonly primes: boolean
+  /** The time in milliseconds. */
+  readonly now: () => number
 }
 
 /** The id of an event, unique in its session, naming its stream. */
@@ -27,13 +29,19 @@ export const parseEventId = (id: string): { readonly stream: string; readonly se
   return match === null ? undefined : { stream: match[1] as string, sequence: Number(match[2]) }
 }
 
+const found = (is: boolean): Effect.Effect<boolean> => Effect.succeed(is)
+
 /** One stream of a session. */
 export class SessionStream {
   readonly id: string
   readonly #owner: Owner
-  readonly #turn = Semaphore.makeUnsafe(1)
+  /** Made when something has to wait for its turn. */
+  #turn: Semaphore.Semaphore | undefined
+  /** How many have their turn, or wait for it. */
+  #turns = 0
   #connection: EventStream | undefined
   #delivered = 0
+  #isEmpty = true
   #complete = false
 
   constructor(id: string, owner: Owner) {
@@ -53,20 +61,14 @@ export class SessionStream {
 
   /** Stores the text of a message and sends it if a connection is there. `last` ends the stream. */
   send(text: string, last = false): Effect.Effect<void> {
-    return this.#turn.withPermit(
-      Effect.flatMap(this.#owner.store.append(this.#owner.id, this.id, text), (sequence) => {
-        if (last) this.#complete = true
-        const connection = this.#connection
-        if (connection?.isOpen !== true) return Effect.void
-        this.#delivered = sequence
-        const write = connection.write(Sse.encode({ id: eventId(this.id, sequence), data: text }))
-        return last
-          ? Effect.andThen(
-              write,
-              Effect.sync(() => connection.end())
-            )
-          : write
-      })
+    const { id: session, now, store } = this.#owner
+    this.#isEmpty = false
+    // Nearly always there is nothing to wait for.
+    if (store.appendUnsafe !== undefined && this.#turns === 0 && this.#connection?.isStalled !== true) {
+      return this.#deliver(store.appendUnsafe(session, this.id, text, now()), text, last)
+    }
+    return this.#inTurn(
+      Effect.flatMap(store.append(session, this.id, text), (sequence) => this.#deliver(sequence, text, last))
     )
   }
 
@@ -77,38 +79,32 @@ export class SessionStream {
   connect(connection: EventStream, sequence?: number): Effect.Effect<boolean> {
     // Or this would wait until what is being sent to a client that does not read has got through to it.
     if (this.#connection?.isStalled === true) this.#connection.hangUp()
-    return this.#turn.withPermit(
-      Effect.gen({ self: this }, function* () {
-        const { id, primes, retry, store } = this.#owner
+    const isNew = this.#isEmpty && sequence === undefined
+    if (isNew && this.#turns === 0) return this.#carry(connection, 0, [])
+    return this.#inTurn(
+      Effect.suspend(() => {
+        const { id, store } = this.#owner
         const from = sequence ?? this.#delivered
-        const stored = yield* store.after(id, this.id, from)
-        // Who names no event has no claim to one that is gone; and a stream without an event is not known to the store.
-        const missed = stored ?? (sequence === undefined || this.#isNew(sequence) ? [] : undefined)
-        if (missed === undefined) return false
-        this.#connection?.end()
-        this.#connection = connection
-        if (primes) yield* connection.write(Sse.encode({ id: eventId(this.id, from), retry, data: "" }))
-        for (const event of missed) {
-          this.#delivered = event.sequence
-          yield* connection.write(Sse.encode({ id: eventId(this.id, event.sequence), data: event.message }))
-        }
-        if (this.#complete) connection.end()
-        return true
+        return Effect.flatMap(store.after(id, this.id, from), (stored) => {
+          // Who names no event has no claim to one that is gone; and a stream without an event is not known to the store.
+          const missed = stored ?? (sequence === undefined || this.#isNew(sequence) ? [] : undefined)
+          return missed === undefined ? found(false) : this.#carry(connection, from, missed)
+        })
       })
     )
   }
 
   /** Ends the connection that carries the stream, not the stream, once what is being sent is on its way. */
   get disconnect(): Effect.Effect<void> {
-    return this.#turn.withPermit(Effect.sync(() => this.close()))
+    return this.#inTurn(Effect.sync(() => this.close()))
   }
 
   /** Ends the stream without a last message. */
   get finish(): Effect.Effect<void> {
-    return this.#turn.withPermit(
+    return this.#inTurn(
       Effect.sync(() => {
         this.#complete = true
-        this.#connection?.end()
+        this.close()
       })
     )
   }
@@ -117,6 +113,59 @@ export class SessionStream {
   close(): void {
     this.#connection?.end()
     this.#connection = undefined
+  }
+
+  #inTurn<A>(effect: Effect.Effect<A>): Effect.Effect<A> {
+    return Effect.suspend(() => {
+      this.#turns++
+      this.#turn ??= Semaphore.makeUnsafe(1)
+      return Effect.ensuring(
+        this.#turn.withPermit(effect),
+        Effect.sync(() => this.#turns--)
+      )
+    })
+  }
+
+  #deliver(sequence: number, text: string, last: boolean): Effect.Effect<void> {
+    if (last) this.#complete = true
+    const connection = this.#connection
+    if (connection?.isOpen !== true) return Effect.void
+    this.#delivered = sequence
+    const writing = connection.write(Sse.encode({ id: eventId(this.id, sequence), data: text }))
+    if (!last) return writing
+    if (writing !== Effect.void)
+      return Effect.andThen(
+        writing,
+        Effect.sync(() => this.close())
+      )
+    this.close()
+    return Effect.void
+  }
+
+  #carry(connection: EventStream, from: number, missed: ReadonlyArray<StoredEvent>): Effect.Effect<boolean> {
+    const { primes, retry } = this.#owner
+    this.#connection?.end()
+    this.#connection = connection
+    const primed = primes ? connection.write(Sse.encode({ id: eventId(this.id, from), retry, data: "" })) : Effect.void
+    if (missed.length === 0 && primed === Effect.void) {
+      if (this.#complete) this.close()
+      return found(true)
+    }
+    const written = Effect.forEach(
+      missed,
+      ({ message, sequence }) => {
+        this.#delivered = sequence
+        return connection.write(Sse.encode({ id: eventId(this.id, sequence), data: message }))
+      },
+      { discard: true }
+    )
+    return Effect.andThen(
+      Effect.andThen(primed, written),
+      Effect.sync(() => {
+        if (this.#complete) this.close()
+        return true
+      })
+    )
   }
 
   /** Whether a sequence number is that of the first priming event, and nothing came after it. */

@@ -20,7 +20,7 @@ import { Deadlines } from "../Deadlines.ts"
 import { EventStore, make as makeEventStore } from "../EventStore.ts"
 import * as StandardHeaders from "../StandardHeaders.ts"
 import type { Endpoint } from "./Endpoint.ts"
-import { make as makeEventStream } from "./EventStream.ts"
+import { EventStream } from "./EventStream.ts"
 import { eventStreamHeaders, Exchange } from "./Exchange.ts"
 import * as Guard from "./Guard.ts"
 import type { Body, Headers, HttpHead, HttpRequest, HttpResponse, Pending } from "./HttpMessage.ts"
@@ -377,7 +377,7 @@ class Server {
     const event = last === undefined ? undefined : parseEventId(last)
     const stream = last === undefined ? session.standalone : event && session.streams.get(event.stream)
     if (stream === undefined) return Refusal.response(400, Refusal.unknownEvent)
-    const connection = makeEventStream({ readTimeout: this.#host.readTimeout, onGone: () => {} })
+    const connection = new EventStream(this.#host.readTimeout, () => {})
     this.#keepAlive.add(connection)
     const response = { status: 200, headers: eventStreamHeaders, body: connection }
     // Events are written while the host already sends what there is; the head does not wait for them (BUG-34).

@@ -1,12 +1,13 @@
 /**
  * The server under flood as a child process, and what the operating system knows of it.
  */
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { stripTypeScriptTypes } from "node:module"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { nodeFlags } from "../examples/Programs.ts"
 
 const modern = "2026-07-28"
 
@@ -49,20 +50,34 @@ export class Flooded {
   }
 }
 
-const program = fileURLToPath(new URL("./server.ts", import.meta.url))
+const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** Starts the server, with flags for Node; `port` is where it listens, if it does. */
-export const start = async (
-  transport: string,
-  ...flags: ReadonlyArray<string>
-): Promise<{ readonly server: Flooded; readonly port: number }> => {
-  const child = spawn(process.execPath, [...flags, ...nodeFlags, program, transport], {
-    stdio: ["pipe", "pipe", "inherit"]
-  })
-  const server = new Flooded(child)
-  if (transport === "stdio") return { server, port: 0 }
-  const [chunk] = (await once(child.stdout, "data")) as [Buffer]
-  return { server, port: Number(String(chunk)) }
+/** The server as its users have it, with this package installed: Node needs 25 MB to run TypeScript as it is. */
+export class Program {
+  readonly #directory = mkdtempSync(join(root, "node_modules", ".flood-"))
+  readonly #file = join(this.#directory, "server.mjs")
+
+  constructor() {
+    const installed = join(this.#directory, "node_modules", "mcp-effect")
+    mkdirSync(installed, { recursive: true })
+    copyFileSync(join(root, "package.json"), join(installed, "package.json"))
+    const compiler = join(root, "node_modules", ".bin", "tsc")
+    execFileSync(compiler, ["-p", "tsconfig.build.json", "--outDir", join(installed, "dist")], { cwd: root })
+    writeFileSync(this.#file, stripTypeScriptTypes(readFileSync(new URL("./server.ts", import.meta.url), "utf8")))
+  }
+
+  /** Starts the server; `port` is where it listens, if it does. */
+  async start(transport: string): Promise<{ readonly server: Flooded; readonly port: number }> {
+    const child = spawn(process.execPath, [this.#file, transport], { stdio: ["pipe", "pipe", "inherit"] })
+    const server = new Flooded(child)
+    if (transport === "stdio") return { server, port: 0 }
+    const [chunk] = (await once(child.stdout, "data")) as [Buffer]
+    return { server, port: Number(String(chunk)) }
+  }
+
+  remove(): void {
+    rmSync(this.#directory, { recursive: true })
+  }
 }
 
 const meta = {

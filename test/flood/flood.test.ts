@@ -1,20 +1,23 @@
 /**
  * More than anyone can take: what a server keeps in memory when its peers send without end and do not read.
  */
-import { describe, expect, it, onTestFinished } from "vitest"
+import { afterAll, describe, expect, it, onTestFinished } from "vitest"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import type { Readable, Writable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
-import { call, type Flooded, head, post, start } from "./Flooded.ts"
+import { call, type Flooded, head, post, Program } from "./Flooded.ts"
 
 /** MiB that a server may have resident, whatever happens. */
 const limit = 200
 
 const requests = 100_000
 
-const started = async (transport: string, ...flags: ReadonlyArray<string>) => {
-  const running = await start(transport, ...flags)
+const program = new Program()
+afterAll(() => program.remove())
+
+const started = async (transport: string) => {
+  const running = await program.start(transport)
   onTestFinished(() => running.server.end())
   return running
 }
@@ -81,15 +84,16 @@ describe("a server whose reader has stopped", { timeout: 60_000 }, () => {
     expect(String(answer)).toContain('"id":7,"result"')
   })
 
-  it("keeps little of 100,000 requests on one HTTP connection, and answers all of them later", async () => {
-    // Many short-lived objects make V8 set more aside for the next ones. This is about what is kept.
-    const { port, server } = await started("http", "--max-semi-space-size=4")
-    const socket = await dial(port)
-    const { ids, peak, share } = await flood(server, socket, socket, post)
-    expect(peak).toBeLessThan(limit)
-    expect(share).toBeLessThan(0.5)
-    expect(ids).toEqual(everyId)
-  })
+  for (const host of ["http", "route"]) {
+    it(`keeps little of 100,000 requests on one connection to ${host}, and answers all of them later`, async () => {
+      const { port, server } = await started(host)
+      const socket = await dial(port)
+      const { ids, peak, share } = await flood(server, socket, socket, post)
+      expect(peak).toBeLessThan(limit)
+      expect(share).toBeLessThan(0.5)
+      expect(ids).toEqual(everyId)
+    })
+  }
 })
 
 describe("a body of 100 MB", { timeout: 60_000 }, () => {

@@ -3,7 +3,6 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as NodeSink from "@effect/platform-node/NodeSink"
 import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import * as Effect from "effect/Effect"
@@ -11,7 +10,8 @@ import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import { systemError } from "effect/PlatformError"
 import { Writable } from "node:stream"
-import * as Neutral from "../transport/Stdio.ts"
+import * as StdioServer from "../transport/StdioServer.ts"
+import type * as StdioClient from "../transport/StdioClient.ts"
 import type { ClientTransport, ServerTransport } from "../transport/Transport.ts"
 
 export type { ClientOptions, ServerOptions, ShutdownOptions, StderrOption } from "../transport/Stdio.ts"
@@ -73,8 +73,8 @@ const endProcess = Effect.sync(() => {
 })
 
 /** {@link layerServer} with options. `onEnd` runs before the process is ended. */
-export const layerServerWith = (options: Neutral.ServerOptions): Layer.Layer<ServerTransport> =>
-  Neutral.layerServerWith({ ...options, onEnd: Effect.andThen(options.onEnd ?? Effect.void, endProcess) }).pipe(
+export const layerServerWith = (options: StdioServer.ServerOptions): Layer.Layer<ServerTransport> =>
+  StdioServer.layerServerWith({ ...options, onEnd: Effect.andThen(options.onEnd ?? Effect.void, endProcess) }).pipe(
     Layer.provide(protocolStdio)
   )
 
@@ -115,5 +115,14 @@ export const layerServer: Layer.Layer<ServerTransport> = layerServerWith({})
  * })
  * ```
  */
-export const layerClient = (options: Neutral.ClientOptions): Layer.Layer<ClientTransport> =>
-  Neutral.layerClient(options).pipe(Layer.provide(NodeServices.layer))
+export const layerClient = (options: StdioClient.ClientOptions): Layer.Layer<ClientTransport> =>
+  Layer.unwrap(
+    // Loaded when it is wanted: a server starts sooner without what it takes to start others.
+    Effect.promise(async () => {
+      const [{ layerClient }, NodeServices] = await Promise.all([
+        import("../transport/StdioClient.ts"),
+        import("@effect/platform-node/NodeServices")
+      ])
+      return layerClient(options).pipe(Layer.provide(NodeServices.layer))
+    })
+  )

@@ -1,7 +1,6 @@
 /**
  * Streamable HTTP on `node:http` directly: the fast way to serve over HTTP on Node, with nothing in between.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttp from "node:http"
 import type { AddressInfo } from "node:net"
 import * as Context from "effect/Context"
@@ -114,8 +113,14 @@ export const layerClient = (options: Neutral.ClientOptions): Layer.Layer<ClientT
 export const layerClientSse = (options: Neutral.SseClientOptions): Layer.Layer<ClientTransport> =>
   Neutral.layerClientSse(options).pipe(Layer.provide(httpClient))
 
-// Undici would cut a stream that is silent for five minutes. How long to wait is for the caller to say.
-const httpClient = NodeHttpClient.layerUndiciOptions({ bodyTimeout: 0, headersTimeout: 0 })
+const httpClient = Layer.unwrap(
+  // Loaded when it is wanted: a server has no use for Undici.
+  Effect.map(
+    Effect.promise(() => import("@effect/platform-node/NodeHttpClient")),
+    // It would cut a stream that is silent for five minutes. How long to wait is for the caller to say.
+    (NodeHttpClient) => NodeHttpClient.layerUndiciOptions({ bodyTimeout: 0, headersTimeout: 0 })
+  )
+)
 
 /** Milliseconds that a client has to hang up by itself. */
 const hangUpAfter = 1000

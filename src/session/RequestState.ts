@@ -61,15 +61,17 @@ export const make = (options: Options = {}): Effect.Effect<Sealing> =>
     const aead = yield* Aead.Aead
     const random = yield* SecureRandom.SecureRandom
     const lifetime = Duration.toMillis(Duration.fromInputUnsafe(options.lifetime ?? Duration.minutes(10)))
-    const keys = yield* options.keys === undefined || options.keys.length === 0
-      ? Effect.map(aead.generateKey(algorithm), (key) => [key])
-      : Effect.forEach(options.keys, (key) => Aead.key(algorithm, Redacted.value(key)))
+    const given = yield* Effect.forEach(options.keys ?? [], (key) => Aead.key(algorithm, Redacted.value(key)))
+    // Most servers never seal anything, and start sooner without cryptography.
+    const generated = yield* Effect.cached(Effect.orDie(Effect.map(aead.generateKey(algorithm), (key) => [key])))
+    const keysFor = given.length > 0 ? Effect.succeed(given) : generated
 
     const seal = Effect.fnUntraced(function* (memory: Memory, binding: string) {
+      const [key] = yield* keysFor
       const nonce = yield* random.randomBytes(algorithm.nonceLength)
       const expires = (yield* Clock.currentTimeMillis) + lifetime
       const plaintext = encoder.encode(JSON.stringify({ expires, ...memory }))
-      const sealed = yield* aead.encrypt(keys[0] as Aead.Key, plaintext, { nonce, aad: encoder.encode(binding) })
+      const sealed = yield* aead.encrypt(key as Aead.Key, plaintext, { nonce, aad: encoder.encode(binding) })
       const bytes = new Uint8Array(nonce.length + sealed.length)
       bytes.set(nonce)
       bytes.set(sealed, nonce.length)
@@ -82,7 +84,7 @@ export const make = (options: Options = {}): Effect.Effect<Sealing> =>
       const nonce = bytes.success.subarray(0, algorithm.nonceLength)
       const ciphertext = bytes.success.subarray(algorithm.nonceLength)
       const aad = encoder.encode(binding)
-      for (const key of keys) {
+      for (const key of yield* keysFor) {
         const plaintext = yield* Effect.option(aead.decrypt(key, ciphertext, { nonce, aad }))
         if (Option.isNone(plaintext)) continue
         const { answers, expires, steps } = JSON.parse(decoder.decode(plaintext.value)) as Memory & { expires: number }

@@ -1,7 +1,8 @@
 /** mcp-effect on `node:http` directly. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Effect, Layer } from "effect"
-import { StreamableHttp } from "../../../dist/node/index.js"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as StreamableHttp from "../../../dist/node/StreamableHttp.js"
 import { announce } from "../echo.ts"
 import { server } from "./server.ts"
 

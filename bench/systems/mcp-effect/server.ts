@@ -1,6 +1,10 @@
 /** The server, written as a user of mcp-effect would write it. */
-import { Effect, Schema } from "effect"
-import { McpServer, Progress, Tool } from "../../../dist/index.js"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+// What `mcp-effect/McpServer` and so on stand for: the modules that are needed and no others, as the README advises.
+import * as Progress from "../../../dist/definition/Progress.js"
+import * as Tool from "../../../dist/definition/Tool.js"
+import * as McpServer from "../../../dist/server/McpServer.js"
 import { descriptions, fillers, info } from "../echo.ts"
 
 const Echo = Tool.make("echo", {

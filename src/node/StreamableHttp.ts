@@ -10,12 +10,15 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { McpError } from "../protocol/McpError.ts"
 import type { McpServer } from "../server/McpServer.ts"
-import * as Neutral from "../server/StreamableHttp.ts"
+import type * as Neutral from "../server/StreamableHttp.ts"
 import { make, type Options } from "../server/StreamableHttp.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
 import type { Body, HttpHead, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
 import type { StreamableHttpServer } from "../transport/httpServer/StreamableHttpServer.ts"
+import { layerSender as layerClientSseSender } from "../transport/HttpSseClient.ts"
+import { layerSender as layerClientSender } from "../transport/StreamableHttpClient.ts"
 import type { ClientTransport } from "../transport/Transport.ts"
+import * as HttpSender from "./HttpSender.ts"
 
 export * from "../server/StreamableHttp.ts"
 
@@ -107,20 +110,11 @@ export const host = <R>(
  * ```
  */
 export const layerClient = (options: Neutral.ClientOptions): Layer.Layer<ClientTransport> =>
-  Neutral.layerClient(options).pipe(Layer.provide(httpClient))
+  layerClientSender(options).pipe(Layer.provide(HttpSender.layer))
 
 /** Connects to a server that speaks HTTP+SSE and nothing newer, with Node's HTTP client. */
 export const layerClientSse = (options: Neutral.SseClientOptions): Layer.Layer<ClientTransport> =>
-  Neutral.layerClientSse(options).pipe(Layer.provide(httpClient))
-
-const httpClient = Layer.unwrap(
-  // Loaded when it is wanted: a server has no use for Undici.
-  Effect.map(
-    Effect.promise(() => import("@effect/platform-node/NodeHttpClient")),
-    // It would cut a stream that is silent for five minutes. How long to wait is for the caller to say.
-    (NodeHttpClient) => NodeHttpClient.layerUndiciOptions({ bodyTimeout: 0, headersTimeout: 0 })
-  )
-)
+  layerClientSseSender(options).pipe(Layer.provide(HttpSender.layer))
 
 /** Milliseconds that a client has to hang up by itself. */
 const hangUpAfter = 1000

@@ -90,8 +90,9 @@ export class HttpExchanges {
       accept: "application/json, text/event-stream"
     })
     const body = JsonRpc.stringify(message)
-    const execute = this.#options.endpoint.execute({ method: "POST", headers, body })
-    return withReply(this.#withAnswerTimeout(execute, nameOf(message)), this.#replyOptions, (reply) => {
+    const open = (scope: Scope.Scope) =>
+      this.#withAnswerTimeout(this.#options.endpoint.execute({ method: "POST", headers, body }, scope), message)
+    return withReply(open, this.#replyOptions, (reply) => {
       if (!reply.isSuccess) return this.#refused(message, asked, reply, headers["mcp-session-id"])
       return asked === undefined ? this.#accepted(message) : this.#answered(message, asked, reply)
     })
@@ -101,16 +102,18 @@ export class HttpExchanges {
   readonly endSession: Effect.Effect<void> = Effect.suspend(() => {
     const session = this.#session
     if (session.id === undefined || session.isLost) return Effect.void
-    return Effect.scoped(this.#options.endpoint.execute({ method: "DELETE", headers: session.headers })).pipe(
+    const { endpoint } = this.#options
+    return Effect.scopedWith((scope) => endpoint.execute({ method: "DELETE", headers: session.headers }, scope)).pipe(
       Effect.interruptible,
       Effect.timeoutOption(endSessionTime),
       Effect.ignore
     )
   })
 
-  #withAnswerTimeout<A, R>(effect: Effect.Effect<A, McpError, R>, method: string): Effect.Effect<A, McpError, R> {
+  #withAnswerTimeout<A>(effect: Effect.Effect<A, McpError>, message: JsonRpc.Outgoing): Effect.Effect<A, McpError> {
     const duration = this.#options.answerTimeout
     if (duration === undefined) return effect
+    const method = nameOf(message)
     const after = Duration.toMillis(Duration.fromInputUnsafe(duration))
     return Effect.timeoutOrElse(effect, {
       duration,
@@ -212,8 +215,8 @@ export class HttpExchanges {
     const sessionId = this.#session.id
     const headers: Record<string, string> = { ...this.#session.headers, accept: "text/event-stream" }
     if (cursor.lastEventId !== undefined) headers["last-event-id"] = cursor.lastEventId
-    const execute = this.#options.endpoint.execute({ method: "GET", headers })
-    return withReply(execute, this.#replyOptions, (reply) => {
+    const open = (scope: Scope.Scope) => this.#options.endpoint.execute({ method: "GET", headers }, scope)
+    return withReply(open, this.#replyOptions, (reply) => {
       if (reply.isSuccess && reply.mediaType === "text/event-stream") {
         arrival.open = true
         return reply.events(cursor, this.#answers.fromEvents(asked, arrival))

@@ -5,14 +5,9 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Pull from "effect/Pull"
 import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import type * as Headers from "effect/http/Headers"
-import type * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { McpError } from "../protocol/McpError.ts"
-import { transportError } from "./HttpEndpoint.ts"
+import type { ReceivedResponse } from "./HttpSender.ts"
 import * as Sse from "./Sse.ts"
 
 /** What a client knows about an event stream that it may have to take up again. */
@@ -30,8 +25,6 @@ const lingerTime = Duration.millis(250)
 const excerptTime = Duration.seconds(1)
 const excerptLength = 300
 
-type Chunk = ReadonlyArray<Uint8Array> | undefined
-
 /** A response of which the head has arrived. */
 export class Reply {
   readonly status: number
@@ -39,18 +32,13 @@ export class Reply {
   readonly mediaType: string
   /** Whether the body was read to its end. */
   isComplete = false
-  readonly #response: HttpClientResponse.HttpClientResponse
-  readonly #headers: Headers.Headers
-  readonly #scope: Scope.Scope
+  readonly #response: ReceivedResponse
   readonly #maxMessageBytes: number
-  #next: Effect.Effect<Chunk, McpError> | undefined
 
-  constructor(response: HttpClientResponse.HttpClientResponse, scope: Scope.Scope, maxMessageBytes: number) {
+  constructor(response: ReceivedResponse, maxMessageBytes: number) {
     this.status = response.status
-    this.#headers = response.headers
-    this.mediaType = (this.#headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase()
+    this.mediaType = mediaTypeOf(response.headers["content-type"])
     this.#response = response
-    this.#scope = scope
     this.#maxMessageBytes = maxMessageBytes
   }
 
@@ -66,7 +54,7 @@ export class Reply {
 
   /** The value of a header. `name` is in lower case. */
   header(name: string): string | undefined {
-    return this.#headers[name]
+    return this.#response.headers[name]
   }
 
   /** The whole body. Fails with a limit when it is longer than allowed. */
@@ -78,10 +66,12 @@ export class Reply {
     return isKnown ? this.#readText : this.#collect
   }
 
-  readonly #readText: Effect.Effect<string, McpError> = Effect.suspend(() => {
-    this.isComplete = true
-    return Effect.mapError(this.#response.text, transportError)
-  })
+  get #readText(): Effect.Effect<string, McpError> {
+    return Effect.suspend(() => {
+      this.isComplete = true
+      return this.#response.text
+    })
+  }
 
   get #tooLong(): Effect.Effect<never, McpError> {
     return Effect.fail(
@@ -89,35 +79,39 @@ export class Reply {
     )
   }
 
-  readonly #collect: Effect.Effect<string, McpError> = Effect.gen({ self: this }, function* () {
-    const decoder = new TextDecoder()
-    let text = ""
-    let bytes = 0
-    while (true) {
-      const chunk = yield* this.#chunk
-      if (chunk === undefined) return text + decoder.decode()
-      for (const part of chunk) {
-        bytes += part.length
-        if (bytes > this.#maxMessageBytes) return yield* this.#tooLong
-        text += decoder.decode(part, { stream: true })
+  get #collect(): Effect.Effect<string, McpError> {
+    return Effect.gen({ self: this }, function* () {
+      const decoder = new TextDecoder()
+      let text = ""
+      let bytes = 0
+      while (true) {
+        const chunk = yield* this.#chunk
+        if (chunk === undefined) return text + decoder.decode()
+        for (const part of chunk) {
+          bytes += part.length
+          if (bytes > this.#maxMessageBytes) return yield* this.#tooLong
+          text += decoder.decode(part, { stream: true })
+        }
       }
-    }
-  })
+    })
+  }
 
   /** The beginning of the body, for a message to a person. Never fails, and never waits long. */
-  readonly excerpt: Effect.Effect<string> = Effect.gen({ self: this }, function* () {
-    const decoder = new TextDecoder()
-    let text = ""
-    while (text.length < excerptLength) {
-      const chunk = yield* this.#chunk
-      if (chunk === undefined) break
-      for (const part of chunk) text += decoder.decode(part, { stream: true })
-    }
-    return text.replace(/\s+/g, " ").trim().slice(0, excerptLength)
-  }).pipe(
-    Effect.timeoutOrElse({ duration: excerptTime, orElse: () => Effect.succeed("") }),
-    Effect.catch(() => Effect.succeed(""))
-  )
+  get excerpt(): Effect.Effect<string> {
+    return Effect.gen({ self: this }, function* () {
+      const decoder = new TextDecoder()
+      let text = ""
+      while (text.length < excerptLength) {
+        const chunk = yield* this.#chunk
+        if (chunk === undefined) break
+        for (const part of chunk) text += decoder.decode(part, { stream: true })
+      }
+      return text.replace(/\s+/g, " ").trim().slice(0, excerptLength)
+    }).pipe(
+      Effect.timeoutOrElse({ duration: excerptTime, orElse: () => Effect.succeed("") }),
+      Effect.catch(() => Effect.succeed(""))
+    )
+  }
 
   /**
    * Hands the events of the body to `onEvent`, one after the other, until it says `true` or the body ends; the result
@@ -149,49 +143,43 @@ export class Reply {
   }
 
   /** Reads the rest of the body away, for a short time. */
-  readonly drain: Effect.Effect<void> = Effect.suspend(() => this.#chunk).pipe(
-    Effect.repeat({ until: (chunk) => chunk === undefined }),
-    Effect.timeoutOption(lingerTime),
-    Effect.ignore
-  )
+  get drain(): Effect.Effect<void> {
+    return this.#chunk.pipe(
+      Effect.repeat({ until: (chunk) => chunk === undefined }),
+      Effect.timeoutOption(lingerTime),
+      Effect.ignore
+    )
+  }
 
-  readonly #chunk: Effect.Effect<Chunk, McpError> = Effect.suspend(() => this.#next ?? this.#open)
-
-  readonly #open: Effect.Effect<Chunk, McpError> = Effect.suspend(() =>
-    Effect.flatMap(Scope.provide(Stream.toPull(this.#response.stream), this.#scope), (pull) => {
-      this.#next = Effect.tap(nextChunk(pull), (chunk) =>
-        Effect.sync(() => {
-          this.isComplete = chunk === undefined
-        })
-      )
-      return this.#next
-    })
-  )
+  get #chunk(): ReceivedResponse["chunk"] {
+    return Effect.tap(this.#response.chunk, (chunk) =>
+      Effect.sync(() => {
+        this.isComplete = chunk === undefined
+      })
+    )
+  }
 }
 
-const nextChunk = (
-  pull: Pull.Pull<ReadonlyArray<Uint8Array>, HttpClientError.HttpClientError>
-): Effect.Effect<Chunk, McpError> =>
-  Pull.catchDone(pull, () => Effect.succeed(undefined)).pipe(
-    Effect.catch((error) =>
-      error.reason._tag === "EmptyBodyError" ? Effect.succeed(undefined) : Effect.fail(transportError(error))
-    )
-  )
+const mediaTypeOf = (contentType: string | undefined): string => {
+  // Nearly always.
+  if (contentType === undefined || contentType === "application/json") return contentType ?? ""
+  return contentType.split(";", 1)[0]!.trim().toLowerCase()
+}
 
 /**
  * Opens an exchange, uses its reply, and closes it: at once when `use` fails or is interrupted, otherwise after what is
  * left of the body has been read away in `background`.
  */
 export const withReply = <A>(
-  open: Effect.Effect<HttpClientResponse.HttpClientResponse, McpError, Scope.Scope>,
+  open: (scope: Scope.Scope) => Effect.Effect<ReceivedResponse, McpError>,
   options: { readonly background: Scope.Scope; readonly maxMessageBytes: number },
   use: (reply: Reply) => Effect.Effect<A, McpError>
 ): Effect.Effect<A, McpError> =>
   Effect.uninterruptibleMask((restore) => {
     const scope = Scope.makeUnsafe()
     let reply: Reply | undefined
-    const exchange = Effect.flatMap(Scope.provide(open, scope), (response) => {
-      reply = new Reply(response, scope, options.maxMessageBytes)
+    const exchange = Effect.flatMap(open(scope), (response) => {
+      reply = new Reply(response, options.maxMessageBytes)
       return use(reply)
     })
     return Effect.onExit(restore(exchange), (exit) => {

@@ -4,7 +4,6 @@
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
-import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,6 +17,7 @@ import * as Deliveries from "./Deliveries.ts"
 import { describeReply } from "./HttpAnswers.ts"
 import * as HttpEndpoint from "./HttpEndpoint.ts"
 import { type Cursor, type Reply, withReply } from "./HttpReply.ts"
+import * as HttpSender from "./HttpSender.ts"
 import { HttpSession, isInitialize } from "./HttpSession.ts"
 import { defaultMaxMessageBytes } from "./NewlineFraming.ts"
 import type * as Sse from "./Sse.ts"
@@ -63,7 +63,7 @@ const resolve = (reference: string, base: string): Effect.Effect<string, McpErro
 /** Opens the event stream, and waits for its `endpoint` event. */
 export const connect = Effect.fnUntraced(function* (
   options: Options
-): Effect.fn.Return<Connection, McpError, HttpClient.HttpClient | Scope.Scope> {
+): Effect.fn.Return<Connection, McpError, HttpSender.HttpSender | Scope.Scope> {
   const scope = yield* Effect.scope
   const stream = yield* HttpEndpoint.make(options)
   const deliveries = yield* Deliveries.make
@@ -99,11 +99,12 @@ export const connect = Effect.fnUntraced(function* (
     })
 
   let base = String(options.url)
-  const opening = Effect.tap(stream.execute({ method: "GET", headers: { accept: "text/event-stream" } }), (response) =>
-    Effect.sync(() => {
-      base = response.request.url
-    })
-  )
+  const opening = (within: Scope.Scope) =>
+    Effect.tap(stream.execute({ method: "GET", headers: { accept: "text/event-stream" } }, within), (response) =>
+      Effect.sync(() => {
+        base = response.url
+      })
+    )
   const cursor: Cursor = { lastEventId: undefined, retry: undefined }
   yield* withReply(opening, replyOptions, (reply) =>
     reply.isSuccess && reply.mediaType === "text/event-stream"
@@ -135,8 +136,10 @@ export const connect = Effect.fnUntraced(function* (
       const headers: Record<string, string> = { "content-type": "application/json" }
       const version = session.protocolVersion
       if (version !== undefined && version >= headerFrom) headers["mcp-protocol-version"] = version
-      const execute = messages.execute({ method: "POST", headers, body: JsonRpc.stringify(message) })
-      return withReply(withTimeout(execute, options.answerTimeout, nameOf(message)), replyOptions, (reply) =>
+      const body = JsonRpc.stringify(message)
+      const open = (within: Scope.Scope) =>
+        withTimeout(messages.execute({ method: "POST", headers, body }, within), options.answerTimeout, nameOf(message))
+      return withReply(open, replyOptions, (reply) =>
         reply.isSuccess ? Effect.void : refused(`${nameOf(message)} was refused`, reply)
       )
     })
@@ -148,11 +151,11 @@ export const connect = Effect.fnUntraced(function* (
   }
 })
 
-const withTimeout = <A, R>(
-  effect: Effect.Effect<A, McpError, R>,
+const withTimeout = <A>(
+  effect: Effect.Effect<A, McpError>,
   duration: Duration.Input | undefined,
   method: string
-): Effect.Effect<A, McpError, R> => {
+): Effect.Effect<A, McpError> => {
   if (duration === undefined) return effect
   const after = Duration.toMillis(Duration.fromInputUnsafe(duration))
   return Effect.timeoutOrElse(effect, {
@@ -169,15 +172,13 @@ const withTimeout = <A, R>(
  * with the HTTP status. When the server ends the stream the connection is over, and `run` ends.
  */
 export const layer = (options: Options): Layer.Layer<ClientTransport, never, HttpClient.HttpClient> =>
+  Layer.provide(layerSender(options), HttpSender.layer)
+
+/** {@link layer} over any sender. */
+export const layerSender = (options: Options): Layer.Layer<ClientTransport, never, HttpSender.HttpSender> =>
   Layer.effect(
     ClientTransport,
-    Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) =>
-      Effect.succeed(
-        ClientTransport.of({
-          connect: Effect.updateContext(connect(options), (input: Context.Context<Scope.Scope>) =>
-            Context.merge(context, input)
-          )
-        })
-      )
+    Effect.map(HttpSender.HttpSender, (sender) =>
+      ClientTransport.of({ connect: Effect.provideService(connect(options), HttpSender.HttpSender, sender) })
     )
   )

@@ -10,7 +10,6 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -26,6 +25,7 @@ import { type Asked, from as askedOf } from "./HttpAsked.ts"
 import * as HttpEndpoint from "./HttpEndpoint.ts"
 import { HttpExchanges } from "./HttpExchanges.ts"
 import * as HttpResumption from "./HttpResumption.ts"
+import * as HttpSender from "./HttpSender.ts"
 import * as HttpSseClient from "./HttpSseClient.ts"
 import { ClientTransport, type Connection, type SendOptions } from "./Transport.ts"
 
@@ -71,9 +71,9 @@ const cancelledRequestId = (message: JsonRpc.Outgoing): JsonRpc.RequestId | unde
 
 const connect = Effect.fnUntraced(function* (
   options: Options
-): Effect.fn.Return<Connection, McpError, HttpClient.HttpClient | Scope.Scope> {
+): Effect.fn.Return<Connection, McpError, HttpSender.HttpSender | Scope.Scope> {
   const endpoint = yield* HttpEndpoint.make(options)
-  const services = yield* Effect.context<HttpClient.HttpClient>()
+  const services = yield* Effect.context<HttpSender.HttpSender>()
   const deliveries = yield* Deliveries.make
   const scope = yield* Scope.make("parallel")
   const open = new Map<JsonRpc.RequestId, OpenExchange>()
@@ -179,15 +179,13 @@ const connect = Effect.fnUntraced(function* (
  * are handled here.
  */
 export const layer = (options: Options): Layer.Layer<ClientTransport, never, HttpClient.HttpClient> =>
+  Layer.provide(layerSender(options), HttpSender.layer)
+
+/** {@link layer} over any sender. */
+export const layerSender = (options: Options): Layer.Layer<ClientTransport, never, HttpSender.HttpSender> =>
   Layer.effect(
     ClientTransport,
-    Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) =>
-      Effect.succeed(
-        ClientTransport.of({
-          connect: Effect.updateContext(connect(options), (input: Context.Context<Scope.Scope>) =>
-            Context.merge(context, input)
-          )
-        })
-      )
+    Effect.map(HttpSender.HttpSender, (sender) =>
+      ClientTransport.of({ connect: Effect.provideService(connect(options), HttpSender.HttpSender, sender) })
     )
   )

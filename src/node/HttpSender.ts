@@ -18,6 +18,8 @@ const wordsOf = (cause: unknown): string => {
   return cause instanceof Error ? describe(cause) : String(cause)
 }
 
+const nothing = () => {}
+
 const cut = new Error("The connection was cut before the end of the response")
 
 /** A request on its way, and the response to it. */
@@ -72,20 +74,23 @@ class Exchange implements ReceivedResponse {
         const [first] = parts
         resume(Effect.succeed(decoder.decode(parts.length === 1 ? first : Buffer.concat(parts))))
       })
-      return undefined
+      // It is read to its end or not at all.
+      return nothing
     })
   }
 
   get chunk(): ReceivedResponse["chunk"] {
     return this.#reading<ReadonlyArray<Uint8Array> | undefined>((response, resume) => {
-      const take = () => {
+      const take = (): boolean => {
         const bytes: Uint8Array | null = response.read()
         if (bytes !== null) resume(Effect.succeed([bytes]))
         else if (response.readableEnded) resume(Effect.succeed(undefined))
+        else return false
+        return true
       }
+      if (take()) return nothing
       response.on("readable", take)
       response.on("end", take)
-      take()
       return () => {
         response.off("readable", take)
         response.off("end", take)
@@ -101,30 +106,26 @@ class Exchange implements ReceivedResponse {
     else this.#request?.destroy()
   }
 
-  /** Reads once; `read` returns how to leave off. */
+  /** Reads once; `read` returns how to leave off, if it has not resumed yet. */
   #reading<A>(
-    read: (
-      response: Http.IncomingMessage,
-      resume: (effect: Effect.Effect<A, McpError>) => void
-    ) => (() => void) | undefined
+    read: (response: Http.IncomingMessage, resume: (effect: Effect.Effect<A, McpError>) => void) => () => void
   ): Effect.Effect<A, McpError> {
     return Effect.callback((resume) => {
       const response = this.#response as Http.IncomingMessage // whoever has this object has it from `begin`
-      const onClose = () => {
-        if (!response.readableEnded) done(this.#failed(this.#error ?? cut))
-      }
-      let leave: (() => void) | undefined
+      let leave: () => void = nothing
       const done = (effect: Effect.Effect<A, McpError>) => {
-        leave?.()
-        leave = undefined
+        leave()
         response.off("close", onClose)
         resume(effect)
+      }
+      const onClose = () => {
+        if (!response.readableEnded) done(this.#failed(this.#error ?? cut))
       }
       response.on("close", onClose)
       leave = read(response, done)
       if (response.destroyed) onClose()
       return Effect.sync(() => {
-        leave?.()
+        leave()
         response.off("close", onClose)
       })
     })

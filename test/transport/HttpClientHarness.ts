@@ -1,20 +1,20 @@
 /**
  * What the tests of the HTTP client share: a connection to a scripted server, messages of both eras, and time.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { expect } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
-import type { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
+import * as NodeHttpSender from "../../src/node/HttpSender.ts"
 import * as JsonRpc from "../../src/protocol/JsonRpc.ts"
 import type { McpError } from "../../src/protocol/McpError.ts"
+import type { HttpSender } from "../../src/transport/HttpSender.ts"
 import * as StreamableHttpClient from "../../src/transport/StreamableHttpClient.ts"
 import { ClientTransport, type Connection } from "../../src/transport/Transport.ts"
 import * as ScriptedHttpServer from "./ScriptedHttpServer.ts"
 
-/** Options of the layer, and the HTTP client to test with. */
+/** Options of the layer, and what sends the requests: Node's sender when nothing else is said. */
 export type Options = Partial<StreamableHttpClient.Options> & {
-  readonly client?: Layer.Layer<HttpClient.HttpClient>
+  readonly sender?: Layer.Layer<HttpSender>
 }
 
 /** Reconnects at once, as far as the server allows. */
@@ -22,9 +22,9 @@ export const atOnce = { initial: 0, max: 0, attempts: 3 }
 
 /** Connects to a server and runs the connection; what arrives is taken with `received`, in order. */
 export const open = Effect.fnUntraced(function* (server: ScriptedHttpServer.ScriptedHttpServer, options?: Options) {
-  const { client, ...rest } = options ?? {}
-  const context = yield* StreamableHttpClient.layer({ url: server.url, reconnect: atOnce, ...rest }).pipe(
-    Layer.provide(client ?? NodeHttpClient.layerUndici),
+  const { sender, ...rest } = options ?? {}
+  const context = yield* StreamableHttpClient.layerSender({ url: server.url, reconnect: atOnce, ...rest }).pipe(
+    Layer.provide(sender ?? NodeHttpSender.layer),
     Layer.build
   )
   const scope = yield* Scope.fork(yield* Effect.scope)

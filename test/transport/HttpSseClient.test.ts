@@ -2,10 +2,10 @@
  * The client's side of HTTP+SSE (2024-11-05), and how the Streamable HTTP client falls back to it, against a server that
  * does what the test says.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Queue, Scope } from "effect"
 import { McpClient } from "mcp-effect"
+import * as NodeHttpSender from "../../src/node/HttpSender.ts"
 import * as JsonRpc from "../../src/protocol/JsonRpc.ts"
 import * as HttpSseClient from "../../src/transport/HttpSseClient.ts"
 import * as StreamableHttpClient from "../../src/transport/StreamableHttpClient.ts"
@@ -20,7 +20,7 @@ const opening = Effect.fnUntraced(function* (path = "/sse", options: Options = {
   const server = yield* ScriptedHttpServer.make
   yield* Effect.addFinalizer(() => server.dismiss)
   const url = new URL(path, server.url).href
-  const layer = HttpSseClient.layer({ url, ...options }).pipe(Layer.provide(NodeHttpClient.layerUndici))
+  const layer = HttpSseClient.layerSender({ url, ...options }).pipe(Layer.provide(NodeHttpSender.layer))
   const { connect } = Context.get(yield* Layer.build(layer), ClientTransport)
   const scope = yield* Scope.fork(yield* Effect.scope)
   const connecting = yield* Effect.forkScoped(Effect.result(Scope.provide(connect, scope)))
@@ -298,7 +298,7 @@ describe("falling back from Streamable HTTP", () => {
   it.live("gives a client that knows nothing of it", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedHttpServer.make
-      const transport = StreamableHttpClient.layer({ url: server.url }).pipe(Layer.provide(NodeHttpClient.layerUndici))
+      const transport = StreamableHttpClient.layerSender({ url: server.url }).pipe(Layer.provide(NodeHttpSender.layer))
       const connecting = yield* Effect.forkScoped(
         McpClient.make({ name: "c", version: "1" }).pipe(Effect.provide(yield* Layer.build(transport)))
       )

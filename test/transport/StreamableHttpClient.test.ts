@@ -4,9 +4,11 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
+import * as NodeHttpSender from "../../src/node/HttpSender.ts"
 import * as JsonRpc from "../../src/protocol/JsonRpc.ts"
+import * as HttpSender from "../../src/transport/HttpSender.ts"
 import {
   open,
   start,
@@ -25,14 +27,17 @@ import {
 } from "./HttpClientHarness.ts"
 import * as ScriptedHttpServer from "./ScriptedHttpServer.ts"
 
-describe.each([
-  ["undici", NodeHttpClient.layerUndici],
-  ["fetch", FetchHttpClient.layer],
-  ["node:http", NodeHttpClient.layerNodeHttp]
-] as const)("over %s", (_name, client) => {
+const senders = [
+  ["mcp-effect/node", NodeHttpSender.layer],
+  ["undici", Layer.provide(HttpSender.layer, NodeHttpClient.layerUndici)],
+  ["fetch", Layer.provide(HttpSender.layer, FetchHttpClient.layer)],
+  ["node:http", Layer.provide(HttpSender.layer, NodeHttpClient.layerNodeHttp)]
+] as const
+
+describe.each(senders)("over %s", (_name, sender) => {
   it.live("posts every message by itself and takes JSON [HTTP-06] [HTTP-07] [HTTP-12] [BUG-35][BUG-44]", () =>
     Effect.gen(function* () {
-      const { connection, received, server } = yield* start({ client })
+      const { connection, received, server } = yield* start({ sender })
       const sending = yield* send(connection, modern("a", "tools/list"))
       const post = yield* server.expect("POST", "tools/list")
       expect(post.json).toEqual(modern("a", "tools/list"))
@@ -50,7 +55,7 @@ describe.each([
 
   it.live("takes events, in order, up to the answer [HTTP-12] [BUG-62][BUG-64]", () =>
     Effect.gen(function* () {
-      const { connection, received, server } = yield* start({ client })
+      const { connection, received, server } = yield* start({ sender })
       const sending = yield* send(connection, modern(1, "tools/call", { name: "t" }))
       const post = yield* server.expect("POST", "tools/call")
       yield* post.openStream({ "content-type": "text/event-stream; charset=utf-8" })
@@ -70,7 +75,7 @@ describe.each([
 
   it.live("closes the exchange when it is interrupted [CANC-06] [BUG-80]", () =>
     Effect.gen(function* () {
-      const { connection, server } = yield* start({ client })
+      const { connection, server } = yield* start({ sender })
       const waiting = yield* send(connection, modern(1, "tools/call"))
       const unanswered = yield* server.expect("POST", "tools/call")
       yield* Fiber.interrupt(waiting)
@@ -87,7 +92,7 @@ describe.each([
 
   it.live("follows a redirect to the same origin with everything in it [BUG-51]", () =>
     Effect.gen(function* () {
-      const { connection, received, server } = yield* start({ client, headers: { Authorization: "Bearer x" } })
+      const { connection, received, server } = yield* start({ sender, headers: { Authorization: "Bearer x" } })
       const sending = yield* send(connection, modern(1, "tools/list"))
       const first = yield* server.expect("POST", "tools/list")
       yield* first.reply(307, { location: "/mcp/" })
@@ -105,7 +110,7 @@ describe.each([
 
   it.live("does not follow a redirect to another origin [BUG-51]", () =>
     Effect.gen(function* () {
-      const { connection, server } = yield* start({ client, headers: { Authorization: "Bearer x" } })
+      const { connection, server } = yield* start({ sender, headers: { Authorization: "Bearer x" } })
       const other = yield* ScriptedHttpServer.make
       for (const status of [307, 308, 302]) {
         const sending = yield* send(connection, modern(1, "tools/list"))
@@ -120,7 +125,7 @@ describe.each([
   it.live("tells why it could not connect", () =>
     Effect.gen(function* () {
       const server = yield* Effect.scoped(ScriptedHttpServer.make)
-      const { connection } = yield* open(server, { client })
+      const { connection } = yield* open(server, { sender })
       const reason = yield* failure(connection.send(modern(1, "tools/list")))
       expect(reason).toMatchObject({ _tag: "TransportFailure", message: expect.stringContaining("ECONNREFUSED") })
     })
@@ -128,7 +133,7 @@ describe.each([
 
   it.live("fails what is open when it is closed, and aborts it", () =>
     Effect.gen(function* () {
-      const { close, connection, running, server } = yield* startSession({ client })
+      const { close, connection, running, server } = yield* startSession({ sender })
       const waiting = yield* send(connection, JsonRpc.request(1, "tools/call"))
       const unanswered = yield* server.expect("POST", "tools/call")
       const streaming = yield* send(connection, JsonRpc.request(2, "tools/call"))

@@ -1,10 +1,10 @@
 /**
  * What a server may reply with that is no answer, and what is too much or too slow.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import * as NodeHttpSender from "../../src/node/HttpSender.ts"
 import * as JsonRpc from "../../src/protocol/JsonRpc.ts"
 import * as StreamableHttpClient from "../../src/transport/StreamableHttpClient.ts"
 import { ClientTransport } from "../../src/transport/Transport.ts"
@@ -149,7 +149,7 @@ describe("limits", () => {
     Effect.gen(function* () {
       const server = yield* ScriptedHttpServer.make
       const context = yield* Layer.build(
-        Layer.provide(StreamableHttpClient.layer({ url: server.url }), NodeHttpClient.layerUndici)
+        Layer.provide(StreamableHttpClient.layerSender({ url: server.url }), NodeHttpSender.layer)
       )
       const connection = yield* ClientTransport.pipe(
         Effect.flatMap((transport) => transport.connect),

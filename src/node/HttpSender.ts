@@ -62,7 +62,9 @@ class Exchange implements ReceivedResponse {
         resume(Effect.succeed(this))
       })
       this.#request.on("error", (cause) => resume(this.#failed(cause)))
-      this.#request.end(body)
+      // As many bytes as characters: plain ASCII, which is written faster when that is known.
+      if (body === undefined) this.#request.end()
+      else this.#request.end(body, Buffer.byteLength(body) === body.length ? "latin1" : "utf8")
     })
   }
 

@@ -117,35 +117,32 @@ const connect = Effect.fnUntraced(function* (
   const close = Effect.andThen(deliveries.end, Scope.close(scope, Exit.void))
   yield* Effect.addFinalizer(() => Effect.andThen(close, exchanges.endSession))
 
-  /** Remembers an exchange by what it asks, until the effect that is returned is run. */
-  const keep = (entry: OpenExchange): Effect.Effect<void> => {
-    const { ids } = entry.asked
-    for (const id of ids) open.set(id, entry)
-    return Effect.sync(() => {
-      for (const id of ids) if (open.get(id) === entry) open.delete(id)
-    })
-  }
+  const running = new Set<Fiber.Fiber<void, McpError>>()
+  yield* Scope.addFinalizer(
+    scope,
+    Effect.suspend(() => Fiber.interruptAll([...running]))
+  )
 
+  /** In a fiber of its own: a cancellation, and the end of the connection, interrupt the exchange and not its caller. */
   const exchange = (message: JsonRpc.Outgoing, sendOptions: SendOptions | undefined): Effect.Effect<void, McpError> =>
-    Effect.uninterruptibleMask(
-      Effect.fnUntraced(function* (restore) {
-        const asked = askedOf(message)
-        const fiber = yield* Effect.forkIn(exchanges.post(message, asked, sendOptions), scope, {
-          startImmediately: true
-        })
-        const release =
-          asked === undefined ? Effect.void : keep({ fiber, asked, isModern: exchanges.isModern(message) })
-        const exit = yield* Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interrupt(fiber)).pipe(
-          Effect.ensuring(release)
-        )
-        if (Exit.isSuccess(exit)) return
+    Effect.callback((resume) => {
+      const asked = askedOf(message)
+      // With the caller's services: an HTTP client may trace what it sends.
+      const context = Fiber.getCurrent()?.context ?? services
+      const fiber = Effect.runForkWith(context)(exchanges.post(message, asked, sendOptions))
+      const entry = asked && { fiber, asked, isModern: exchanges.isModern(message) }
+      running.add(fiber)
+      if (entry !== undefined) for (const id of entry.asked.ids) open.set(id, entry)
+      fiber.addObserver((exit) => {
+        running.delete(fiber)
+        if (entry !== undefined) for (const id of entry.asked.ids) if (open.get(id) === entry) open.delete(id)
         // Nobody but the connection itself, or a cancellation sent through it, interrupts the fiber of an exchange.
-        if (!Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
-        return yield* scope.state._tag === "Closed"
-          ? Deliveries.connectionClosed()
-          : McpError.closed("The request was cancelled")
+        if (Exit.isSuccess(exit) || !Cause.hasInterruptsOnly(exit.cause)) return resume(exit)
+        const isClosed = scope.state._tag === "Closed"
+        resume(Effect.fail(isClosed ? Deliveries.connectionClosed() : McpError.closed("The request was cancelled")))
       })
-    )
+      return Fiber.interrupt(fiber)
+    })
 
   return {
     send: (message, sendOptions) =>

@@ -10,25 +10,39 @@ import * as NewlineFraming from "./NewlineFraming.ts"
 export type Bytes<E> = Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], E>
 
 /** Hands every message to `onMessage`, in order, until the bytes end. The next bytes are asked for when it is done. */
-export const readMessages = Effect.fnUntraced(function* <E>(
+export const readMessages = <E>(
   bytes: Bytes<E>,
   options: NewlineFraming.Options | undefined,
   onMessage: (message: JsonRpc.Incoming) => Effect.Effect<void>
-): Effect.fn.Return<void, E> {
+): Effect.Effect<void, E> => {
   const decoder = NewlineFraming.makeDecoder(options)
-  const readChunks = Effect.fnUntraced(function* (chunks: ReadonlyArray<Uint8Array>) {
-    for (const chunk of chunks) {
-      for (const message of decoder.push(chunk)) {
-        const handling = onMessage(message)
-        // Nearly always there is nothing to wait for before the next one.
-        if (handling !== Effect.void) yield* handling
-      }
-    }
-  })
-  yield* bytes.pipe(
-    Effect.flatMap(readChunks),
+  return bytes.pipe(
+    Effect.flatMap((chunks) => handle(decoder, chunks, onMessage)),
     Effect.forever({ disableYield: true }),
-    Pull.catchDone(() => Effect.void)
+    Pull.catchDone(() => Effect.void),
+    Effect.andThen(Effect.suspend(() => Effect.forEach(decoder.end(), onMessage, { discard: true })))
   )
-  for (const message of decoder.end()) yield* onMessage(message)
-})
+}
+
+/** Nearly always there is nothing to wait for between two messages, and then this is a loop. */
+const handle = (
+  decoder: NewlineFraming.Decoder,
+  chunks: ReadonlyArray<Uint8Array>,
+  onMessage: (message: JsonRpc.Incoming) => Effect.Effect<void>
+): Effect.Effect<void> => {
+  let messages: ReadonlyArray<JsonRpc.Incoming> = []
+  let chunk = 0
+  let next = 0
+  const go = (): Effect.Effect<void> => {
+    while (true) {
+      while (next < messages.length) {
+        const handling = onMessage(messages[next++] as JsonRpc.Incoming)
+        if (handling !== Effect.void) return Effect.flatMap(handling, go)
+      }
+      if (chunk === chunks.length) return Effect.void
+      messages = decoder.push(chunks[chunk++] as Uint8Array)
+      next = 0
+    }
+  }
+  return go()
+}

@@ -5,7 +5,6 @@
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Latch from "effect/Latch"
 import type * as Pull from "effect/Pull"
 import { McpError } from "../protocol/McpError.ts"
 
@@ -29,7 +28,8 @@ export interface Options {
 /** A queue with many senders and one writer. Order is the order of the calls to {@link OutputQueue.offer}. */
 export class OutputQueue {
   readonly #utf8 = new TextEncoder()
-  readonly #ready = Latch.makeUnsafe(false)
+  /** Wakes the writer that has nothing to write. */
+  #wake: (() => void) | undefined
   #waiting: Array<string> = []
   #waitingLength = 0
   #writingLength = 0
@@ -57,14 +57,14 @@ export class OutputQueue {
     if (queued > 0 && queued + text.length > this.#maximum) return this.#hangUp()
     this.#waiting.push(text)
     this.#waitingLength += text.length
-    this.#ready.openUnsafe()
+    this.#wakeWriter()
     return this.#waitingLength + this.#writingLength <= highWaterMark ? Effect.void : this.#drained
   }
 
   /** Nothing more comes. The writer is given the rest and then the end. */
   end(): void {
     this.#ended = true
-    this.#ready.openUnsafe()
+    this.#wakeWriter()
   }
 
   /** Nobody reads any more: every sender fails, now and later. The first error stays. */
@@ -92,9 +92,22 @@ export class OutputQueue {
       return Effect.succeed([first, ...rest])
     }
     if (this.#ended) return Cause.done()
-    this.#ready.closeUnsafe()
+    const ready = Effect.callback<void>((resume) => {
+      const wake = () => resume(Effect.void)
+      this.#wake = wake
+      return Effect.sync(() => {
+        if (this.#wake === wake) this.#wake = undefined
+      })
+    })
+    return Effect.flatMap(ready, () => this.#take())
+  }
+
+  #wakeWriter(): void {
+    const wake = this.#wake
+    if (wake === undefined) return
+    this.#wake = undefined
     // What is said in the same moment goes out in the same write, which is the costly part.
-    return Effect.flatMap(Effect.andThen(this.#ready.await, Effect.yieldNow), () => this.#take())
+    queueMicrotask(wake)
   }
 
   #hangUp(): Effect.Effect<void, McpError> {

@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import type { PlatformError } from "effect/PlatformError"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
+import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { type Bytes, readMessages } from "./ByteStream.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
@@ -184,8 +185,10 @@ const connect = Effect.fnUntraced(function* (
     })
   )
 
+  const send = (message: JsonRpc.Outgoing) => output.offer(NewlineFraming.encode(message))
   const connection: Connection = {
-    send: (message) => Effect.suspend(() => output.offer(NewlineFraming.encode(message))),
+    send: (message) => Effect.suspend(() => send(message)),
+    sendUnsafe: send,
     run: (onMessage) =>
       readMessages(read, options, onMessage).pipe(
         Effect.mapError((cause) => McpError.transport("Reading the server's output failed", { cause })),

@@ -83,7 +83,7 @@ if (command.build) npm(["run", "build", "--silent"])
 
 const pace: Pace = command.quick
   ? { quick: true, warmUp: 150, round: 100, rounds: 3 }
-  : { quick: false, warmUp: 300, round: 150, rounds: 5 }
+  : { quick: false, warmUp: 1000, round: 150, rounds: 5 }
 
 const context: Context = {
   systems: systems.filter(({ folder, role }) => role !== "peer" || (command.peer?.includes(folder) ?? true)),

@@ -117,6 +117,8 @@ const toRouter = ({ body, headers, status }: HttpResponse): HttpServerResponse.H
     return HttpServerResponse.text(body, { status, headers, contentType: "application/json" })
   }
   const options = { status, headers, contentType: "text/event-stream" }
+  const whole = body.whole()
+  if (whole !== undefined) return HttpServerResponse.text(whole, options)
   // The platform holds the head back until there is a body: a comment is one, and says nothing (BUG-34).
   const text = Stream.concat(Stream.succeed(Sse.comment("open")), body.text)
   return HttpServerResponse.stream(Stream.encodeText(text), options)

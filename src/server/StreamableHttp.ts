@@ -189,10 +189,12 @@ const fromWeb = (request: Request): HttpRequest => ({
         )
 })
 
-const toWeb = ({ body, headers, status }: HttpResponse): Effect.Effect<Response> =>
-  body instanceof EventStream
-    ? Effect.map(
-        Stream.toReadableStreamEffect(Stream.encodeText(body.text)),
-        (stream) => new Response(stream, { status, headers })
-      )
-    : Effect.succeed(new Response(body ?? null, { status, headers }))
+const toWeb = ({ body, headers, status }: HttpResponse): Effect.Effect<Response> => {
+  if (!(body instanceof EventStream)) return Effect.succeed(new Response(body ?? null, { status, headers }))
+  const whole = body.whole()
+  if (whole !== undefined) return Effect.succeed(new Response(whole, { status, headers }))
+  return Effect.map(
+    Stream.toReadableStreamEffect(Stream.encodeText(body.text)),
+    (stream) => new Response(stream, { status, headers })
+  )
+}

@@ -110,6 +110,11 @@ export class EventStream {
     return waiting.length === 1 ? waiting[0] : waiting.join("")
   }
 
+  /** All text there will ever be, if the stream was ended before anything was taken of it; the host is then done with it. */
+  whole(): string | undefined {
+    return this.#open ? undefined : (this.take() ?? "")
+  }
+
   /** Calls `reader` once, when there is text to take or the stream is done. There is one reader at a time. */
   whenReady(reader: () => void): void {
     if (this.#waiting.length > 0 || !this.#open) reader()

@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { McpError } from "../protocol/McpError.ts"
@@ -38,8 +39,9 @@ const read = (
   if (headers["content-length"] === undefined) {
     return collect(Stream.mapError(request.stream, unreadable), maximumBytes)
   }
-  // From here on the body is known not to be too large.
-  if (isUnread(request.source) && headers.expect === undefined) return readSource(request.source)
+  // From here on the body is known not to be too large, unless the application has a limit of its own.
+  const isBounded = Fiber.getCurrent()?.getRef(HttpIncomingMessage.MaxBodySize) !== undefined
+  if (isUnread(request.source) && headers.expect === undefined && !isBounded) return readSource(request.source)
   return Effect.mapBoth(request.arrayBuffer, {
     onSuccess: (buffer) => new Uint8Array(buffer),
     onFailure: unreadable

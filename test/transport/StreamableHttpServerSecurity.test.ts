@@ -56,6 +56,30 @@ describe("who may call", () => {
     })
   )
 
+  for (const host of hosts) {
+    it.effect(`${host.name}: a predicate that throws costs the request that it was asked about`, () =>
+      Effect.gen(function* () {
+        const allowedOrigins = (origin: string): boolean => {
+          if (origin.endsWith(".bad")) throw new Error("hunter2")
+          return true
+        }
+        const { send, url } = yield* host.start(demo, { allowedOrigins })
+        const answerTo = (origin: string) =>
+          Effect.promise(async () => {
+            const headers = { ...headersOf(modern, "tools/list"), "content-type": "application/json", origin }
+            const accept = "application/json, text/event-stream"
+            const body = JSON.stringify(list)
+            const response = await send(new Request(url, { method: "POST", headers: { ...headers, accept }, body }))
+            return { status: response.status, body: await response.text() }
+          })
+        const broken = yield* answerTo("https://a.bad")
+        expect(broken.status).toBe(500)
+        expect(JSON.parse(broken.body)).toMatchObject({ error: { code: -32603, message: "Internal error" } })
+        expect(yield* answerTo("https://a.good")).toMatchObject({ status: 200 })
+      })
+    )
+  }
+
   it.effect("[HTTP-03][HTTP-04][BUG-133] an empty list allows nobody; scheme, host and port are compared whole", () =>
     Effect.gen(function* () {
       const nobody = yield* node.start(demo, { allowedOrigins: [] })

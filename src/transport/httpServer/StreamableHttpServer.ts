@@ -189,14 +189,23 @@ class Server {
     })
 
   readonly refuse = (head: HttpHead): HttpResponse | undefined => {
-    const asked = this.readiness.answer(head)
-    if (asked !== undefined) return asked
-    const refused = this.#refuse(head)
-    return refused && this.#forPages(head, refused)
+    try {
+      const asked = this.readiness.answer(head)
+      if (asked !== undefined) return asked
+      const refused = this.#refuse(head)
+      return refused && this.#forPages(head, refused)
+    } catch (defect) {
+      return this.#broken(defect)
+    }
   }
 
   readonly answer = (head: HttpHead, body: Body, respond: Respond): Pending | undefined => {
-    const answering = this.#sse?.route(head, body) ?? this.#route(head, body)
+    let answering: Answering
+    try {
+      answering = this.#sse?.route(head, body) ?? this.#route(head, body)
+    } catch (defect) {
+      answering = this.#broken(defect)
+    }
     const tell = this.#guard.cors ? (response: HttpResponse) => respond(this.#forPages(head, response)) : respond
     if (answering instanceof Exchange) return answering.start(tell)
     if (Effect.isEffect(answering)) return this.#run(answering, tell)
@@ -258,13 +267,19 @@ class Server {
     const fiber = this.#fork(answering)
     const settle = (exit: Exit.Exit<HttpResponse>) => {
       if (Exit.isSuccess(exit)) respond(exit.value)
-      // Interrupted: the client is gone. Anything else is a fault of this side.
-      else if (!Cause.hasInterruptsOnly(exit.cause)) respond(Refusal.broken)
+      // Interrupted: the client is gone.
+      else if (!Cause.hasInterruptsOnly(exit.cause)) respond(this.#broken(exit.cause))
     }
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) settle(exit)
     else fiber.addObserver(settle)
     return exit === undefined ? { leave: () => fiber.interruptUnsafe() } : undefined
+  }
+
+  /** This side is at fault, with what an application has given it or by itself; that takes nobody else down. */
+  #broken(defect: unknown): HttpResponse {
+    this.#fork(Effect.logError("A request could not be answered", defect))
+    return Refusal.broken
   }
 
   #route(head: HttpHead, body: Body): Answering {

@@ -4,7 +4,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { describe, expect, it } from "@effect/vitest"
 import { ByteSize, Context, Effect, Layer, type Scope } from "effect"
-import { HttpIncomingMessage, HttpMiddleware, HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
+import { HttpIncomingMessage, type HttpMiddleware, HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { StreamableHttp } from "mcp-effect"
 import * as Http from "node:http"
 import { demo } from "../support/Demo.ts"

@@ -66,13 +66,22 @@ export class Program {
     writeFileSync(this.#file, stripTypeScriptTypes(readFileSync(new URL("./server.ts", import.meta.url), "utf8")))
   }
 
-  /** Starts the server; `port` is where it listens, if it does. */
-  async start(transport: string): Promise<{ readonly server: Flooded; readonly port: number }> {
-    const child = spawn(process.execPath, [this.#file, transport], { stdio: ["pipe", "pipe", "inherit"] })
+  /** Starts the server, with flags for Node; `port` is where it listens, if it does. */
+  async start(
+    transport: string,
+    ...flags: ReadonlyArray<string>
+  ): Promise<{ readonly server: Flooded; readonly port: number }> {
+    const child = spawn(process.execPath, [...flags, this.#file, transport], { stdio: ["pipe", "pipe", "inherit"] })
     const server = new Flooded(child)
     if (transport === "stdio") return { server, port: 0 }
-    const [chunk] = (await once(child.stdout, "data")) as [Buffer]
-    return { server, port: Number(String(chunk)) }
+    const port = await new Promise<string>((resolve) => {
+      child.stdout.on("data", (chunk: Buffer) => {
+        // With some flags Node has something to say, too.
+        const line = /^\d+$/m.exec(String(chunk))
+        if (line !== null) resolve(line[0])
+      })
+    })
+    return { server, port: Number(port) }
   }
 
   remove(): void {

@@ -74,7 +74,9 @@ class Exchange implements ReceivedResponse {
       response.on("data", (part: Uint8Array) => parts.push(part))
       response.on("end", () => {
         const [first] = parts
-        resume(Effect.succeed(decoder.decode(parts.length === 1 ? first : Buffer.concat(parts))))
+        const text = Effect.succeed(decoder.decode(parts.length === 1 ? first : Buffer.concat(parts)))
+        // By then the connection is free for what is sent next.
+        queueMicrotask(() => resume(text))
       })
       // It is read to its end or not at all.
       return nothing
@@ -140,12 +142,19 @@ class Exchange implements ReceivedResponse {
   }
 }
 
+/**
+ * A connection that is not used for so many milliseconds is closed, and earlier when the server says that it does so: what is
+ * sent while the other end hangs up is lost, and nobody knows whether it has arrived. Without a time of its own Node does
+ * not heed what the server says.
+ */
+const keeping = { keepAlive: true, timeout: 4000 }
+
 /** Sends over connections of its own, which are kept for the next requests and end with the layer. */
 export const layer: Layer.Layer<HttpSender> = Layer.effect(
   HttpSender,
   Effect.gen(function* () {
-    const plain = new Http.Agent({ keepAlive: true })
-    const secure = new Https.Agent({ keepAlive: true })
+    const plain = new Http.Agent(keeping)
+    const secure = new Https.Agent(keeping)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         plain.destroy()

@@ -49,6 +49,9 @@ const mayBeOlder = (status: number, error: JsonRpc.ErrorObject | undefined): boo
   (error === undefined ||
     !(modernCodes.has(error.code) || (status === 404 && error.code === JsonRpc.ErrorCode.MethodNotFound)))
 
+/** Whether the connection failed before there was a reply. */
+const isCut = ({ reason }: McpError): boolean => reason._tag === "TransportFailure" && reason.status === undefined
+
 const sessionIsGone = (name: string): McpError =>
   McpError.transport(`${name} was refused: the server no longer knows the session`, { status: 404 })
 
@@ -92,10 +95,12 @@ export class HttpExchanges {
     const body = JsonRpc.stringify(message)
     const open = (scope: Scope.Scope) =>
       this.#withAnswerTimeout(this.#options.endpoint.execute({ method: "POST", headers, body }, scope), message)
-    return withReply(open, this.#replyOptions, (reply) => {
+    const exchange = withReply(open, this.#replyOptions, (reply) => {
       if (!reply.isSuccess) return this.#refused(message, asked, reply, headers["mcp-session-id"])
       return asked === undefined ? this.#accepted(message) : this.#answered(message, asked, reply)
     })
+    // An answer that is lost leaves the server waiting for it; one that comes twice does no harm.
+    return JsonRpc.isResponse(message) ? Effect.retry(exchange, { times: 1, while: isCut }) : exchange
   }
 
   /** Tells the server that the session is over, if there is one (HTTP-33). Never fails. */

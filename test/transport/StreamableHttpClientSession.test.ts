@@ -95,6 +95,22 @@ describe("sessions", () => {
     })
   )
 
+  it.live("send an answer once more when the connection was cut, and nothing else", () =>
+    Effect.gen(function* () {
+      const { connection, server } = yield* startQuietSession()
+      const answering = yield* send(connection, JsonRpc.result("s", {}))
+      yield* (yield* server.expect("POST")).reset
+      const again = yield* server.expect("POST")
+      expect(again.json).toEqual(JsonRpc.result("s", {}))
+      yield* again.reply(202)
+      yield* succeeded(answering)
+      const calling = yield* send(connection, JsonRpc.request(1, "tools/call"))
+      yield* (yield* server.expect("POST", "tools/call")).reset
+      expect(yield* failed(calling)).toMatchObject({ _tag: "TransportFailure" })
+      expect(yield* server.waiting).toBe(0)
+    })
+  )
+
   it.live("do not wait for the end of what a notification gets back [BUG-46]", () =>
     Effect.gen(function* () {
       const { connection, server } = yield* startQuietSession()

@@ -152,7 +152,8 @@ export class Parser {
 }
 
 const lineBreak = /\r\n|\r|\n/g
-const oneLine = (value: string): string => value.replace(/[\r\n\0]/g, "")
+const cannotBe = /[\r\n\0]/
+const oneLine = (value: string): string => (cannotBe.test(value) ? value.replace(/[\r\n\0]/g, "") : value)
 
 /**
  * Writes an event. Line breaks in `data` become further `data:` lines; in `id` and `event`, which are one line by

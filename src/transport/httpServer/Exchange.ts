@@ -230,7 +230,8 @@ export abstract class Exchange implements Outlet, Deadline, Pending {
     this.#sessionStream = this.openSessionStream()
     this.#opening = Effect.void
     this.#host.opened(stream)
-    this.#respondWith(200, { ...this.responseHeaders, ...eventStreamHeaders }, stream)
+    const more = this.responseHeaders
+    this.#respondWith(200, more === undefined ? eventStreamHeaders : { ...more, ...eventStreamHeaders }, stream)
     if (this.#sessionStream === undefined) return Effect.void
     const connecting = this.#sessionStream.connect(stream)
     return Exit.isExit(connecting) ? Effect.void : Effect.asVoid(connecting)

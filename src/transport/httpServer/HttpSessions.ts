@@ -85,6 +85,7 @@ export class HttpSession implements Owner {
 
   /** Forgets streams that were delivered to their end long ago; a store may still have their events. */
   prune(keep: number): void {
+    if (this.streams.size <= keep) return
     for (const [id, stream] of this.streams) {
       if (this.streams.size <= keep) return
       if (stream.isComplete && !stream.isConnected) this.streams.delete(id)

@@ -156,8 +156,9 @@ describe("a line without end", { timeout: 60_000 }, () => {
       if (!stdin.write(piece)) await once(stdin, "drain")
       peaks.push(server.peak)
     }
-    // Buffers that were read are given back by the garbage collector, when it comes to it.
-    expect(server.peak - (peaks[99] as number)).toBeLessThan(10)
+    // Buffers that were read are given back by the garbage collector, when it comes to it: a program that reads its input
+    // and does nothing else grows by 20 MB here.
+    expect(server.peak - (peaks[99] as number)).toBeLessThan(30)
     stdin.write(`\n${call(2)}\n`)
     await until(/"id":2,/)
     const [, refusal, second, ...more] = answers

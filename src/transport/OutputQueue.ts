@@ -93,6 +93,8 @@ export class OutputQueue {
     }
     if (this.#ended) return Cause.done()
     const ready = Effect.callback<void>((resume) => {
+      // A writer that was held up on its way here may have missed something.
+      if (this.#waiting.length > 0 || this.#ended) return resume(Effect.void)
       const wake = () => resume(Effect.void)
       this.#wake = wake
       return Effect.sync(() => {

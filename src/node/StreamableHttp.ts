@@ -13,7 +13,7 @@ import type { McpServer } from "../server/McpServer.ts"
 import type * as Neutral from "../server/StreamableHttp.ts"
 import { make, type Options } from "../server/StreamableHttp.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
-import type { Body, HttpHead, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
+import { type Body, type HttpHead, type HttpResponse, noBody } from "../transport/httpServer/HttpMessage.ts"
 import type { StreamableHttpServer } from "../transport/httpServer/StreamableHttpServer.ts"
 import { layerSender as layerClientSseSender } from "../transport/HttpSseClient.ts"
 import { layerSender as layerClientSender } from "../transport/StreamableHttpClient.ts"
@@ -155,8 +155,6 @@ const close = (node: NodeHttp.Server): Effect.Effect<void> =>
     // By now everything was answered: what is left does not read, or does not hang up.
     Effect.timeoutOrElse({ duration: hangUpAfter, orElse: () => Effect.sync(() => node.closeAllConnections()) })
   )
-
-const noBody = new Uint8Array(0)
 
 /** Answers a request once its body is there. What is refused anyway is not read first. */
 const serve = (

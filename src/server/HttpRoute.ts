@@ -11,7 +11,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { McpError } from "../protocol/McpError.ts"
 import { EventStream } from "../transport/httpServer/EventStream.ts"
 import { jsonHeaders } from "../transport/httpServer/Exchange.ts"
-import type { Body, HttpHead, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
+import type { HttpRequest, HttpResponse } from "../transport/httpServer/HttpMessage.ts"
 import type * as Core from "../transport/httpServer/StreamableHttpServer.ts"
 import * as Sse from "../transport/Sse.ts"
 import { collect, joined, unreadable } from "./BodyStream.ts"
@@ -20,32 +20,38 @@ import { collect, joined, unreadable } from "./BodyStream.ts"
 export const handle = (
   http: Core.StreamableHttpServer,
   request: HttpServerRequest.HttpServerRequest
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const head = new RouterHead(request)
-  const refused = http.refuse(head)
-  if (refused !== undefined) return Effect.succeed(toRouter(refused))
-  if (head.method !== "POST") return answer(http, head, noBody)
-  const use = (body: Body) => answer(http, head, body)
-  return Effect.matchEffect(read(request, head, http.maximumBodyBytes), { onSuccess: use, onFailure: use })
-}
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => Effect.map(http.handle(new RouterRequest(request)), toRouter)
 
-const noBody = new Uint8Array(0)
+/** A class, since an object that is written with a getter gets a hidden class of its own each time. */
+class RouterRequest implements HttpRequest {
+  readonly method: string
+  readonly headers: HttpRequest["headers"]
+  readonly #request: HttpServerRequest.HttpServerRequest
 
-const read = (
-  request: HttpServerRequest.HttpServerRequest,
-  { headers }: HttpHead,
-  maximumBytes: number
-): Effect.Effect<Uint8Array, McpError> => {
-  if (headers["content-length"] === undefined) {
-    return collect(Stream.mapError(request.stream, unreadable), maximumBytes)
+  constructor(request: HttpServerRequest.HttpServerRequest) {
+    this.method = request.method
+    this.headers = request.headers
+    this.#request = request
   }
-  // From here on the body is known not to be too large, unless the application has a limit of its own.
-  const isBounded = Fiber.getCurrent()?.getRef(HttpIncomingMessage.MaxBodySize) !== undefined
-  if (isUnread(request.source) && headers.expect === undefined && !isBounded) return readSource(request.source)
-  return Effect.mapBoth(request.arrayBuffer, {
-    onSuccess: (buffer) => new Uint8Array(buffer),
-    onFailure: unreadable
-  })
+
+  get url(): string {
+    return this.#request.originalUrl
+  }
+
+  body(maximumBytes: number): Effect.Effect<Uint8Array, McpError> {
+    const { headers } = this
+    const request = this.#request
+    if (headers["content-length"] === undefined) {
+      return collect(Stream.mapError(request.stream, unreadable), maximumBytes)
+    }
+    // From here on the body is known not to be too large, unless the application has a limit of its own.
+    const isBounded = Fiber.getCurrent()?.getRef(HttpIncomingMessage.MaxBodySize) !== undefined
+    if (isUnread(request.source) && headers.expect === undefined && !isBounded) return readSource(request.source)
+    return Effect.mapBoth(request.arrayBuffer, {
+      onSuccess: (buffer) => new Uint8Array(buffer),
+      onFailure: unreadable
+    })
+  }
 }
 
 /** What this needs of an incoming message of Node, whose body the platform takes several fibers to read. */
@@ -72,44 +78,6 @@ const readSource = (source: Source): Effect.Effect<Uint8Array> =>
       source.off("end", onEnd)
     })
   })
-
-/** Called by a running fiber, whose end is that of the request. */
-const answer = (
-  http: Core.StreamableHttpServer,
-  head: HttpHead,
-  body: Body
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  let response: HttpResponse | undefined
-  let resume: ((effect: Effect.Effect<HttpServerResponse.HttpServerResponse>) => void) | undefined
-  const pending = http.answer(head, body, (given) => {
-    response = given
-    resume?.(Effect.succeed(toRouter(given)))
-  })
-  if (response !== undefined) return Effect.succeed(toRouter(response))
-  // An interruption may come before the effect that is returned here has begun.
-  Fiber.getCurrent()?.addObserver(() => pending?.leave())
-  return Effect.callback((wake) => {
-    if (response === undefined) resume = wake
-    else wake(Effect.succeed(toRouter(response)))
-  })
-}
-
-/** A class, since an object that is written with a getter gets a hidden class of its own each time. */
-class RouterHead implements HttpHead {
-  readonly method: string
-  readonly headers: HttpHead["headers"]
-  readonly #request: HttpServerRequest.HttpServerRequest
-
-  constructor(request: HttpServerRequest.HttpServerRequest) {
-    this.method = request.method
-    this.headers = request.headers
-    this.#request = request
-  }
-
-  get url(): string {
-    return this.#request.originalUrl
-  }
-}
 
 const toRouter = ({ body, headers, status }: HttpResponse): HttpServerResponse.HttpServerResponse => {
   if (body === undefined) return HttpServerResponse.empty({ status, headers })

@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
-import { McpError, Timeout } from "../protocol/McpError.ts"
+import { McpError } from "../protocol/McpError.ts"
 import { type Deliver, describeReply, HttpAnswers } from "./HttpAnswers.ts"
 import { type Asked, nameOf } from "./HttpAsked.ts"
 import type { Endpoint } from "./HttpEndpoint.ts"
-import { type Cursor, type Reply, withReply } from "./HttpReply.ts"
+import { begunWithin, type Cursor, type Reply, withReply } from "./HttpReply.ts"
 import * as HttpResumption from "./HttpResumption.ts"
 import { HttpSession, isInitialize, metaVersion } from "./HttpSession.ts"
 import type { SendOptions } from "./Transport.ts"
@@ -94,7 +94,7 @@ export class HttpExchanges {
     })
     const body = JsonRpc.stringify(message)
     const open = (scope: Scope.Scope) =>
-      this.#withAnswerTimeout(this.#options.endpoint.execute({ method: "POST", headers, body }, scope), message)
+      begunWithin(this.#options.endpoint.execute({ method: "POST", headers, body }, scope), this.#options, message)
     const exchange = withReply(open, this.#replyOptions, (reply) => {
       if (!reply.isSuccess) return this.#refused(message, asked, reply, headers["mcp-session-id"])
       return asked === undefined ? this.#accepted(message) : this.#answered(message, asked, reply)
@@ -114,17 +114,6 @@ export class HttpExchanges {
       Effect.ignore
     )
   })
-
-  #withAnswerTimeout<A>(effect: Effect.Effect<A, McpError>, message: JsonRpc.Outgoing): Effect.Effect<A, McpError> {
-    const duration = this.#options.answerTimeout
-    if (duration === undefined) return effect
-    const method = nameOf(message)
-    const after = Duration.toMillis(Duration.fromInputUnsafe(duration))
-    return Effect.timeoutOrElse(effect, {
-      duration,
-      orElse: () => Effect.fail(new McpError({ reason: new Timeout({ method, after }) }))
-    })
-  }
 
   /** A notification or an answer was taken: whatever the reply holds besides is of no interest (BUG-46). */
   #accepted(message: JsonRpc.Outgoing): Effect.Effect<void> {

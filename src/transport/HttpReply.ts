@@ -6,7 +6,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import { McpError } from "../protocol/McpError.ts"
+import type * as JsonRpc from "../protocol/JsonRpc.ts"
+import { McpError, Timeout } from "../protocol/McpError.ts"
+import { nameOf } from "./HttpAsked.ts"
 import type { ReceivedResponse } from "./HttpSender.ts"
 import * as Sse from "./Sse.ts"
 
@@ -164,6 +166,21 @@ const mediaTypeOf = (contentType: string | undefined): string => {
   // Nearly always.
   if (contentType === undefined || contentType === "application/json") return contentType ?? ""
   return contentType.split(";", 1)[0]!.trim().toLowerCase()
+}
+
+/** Fails with `Timeout` when the reply to a message does not begin in time, if there is a limit. */
+export const begunWithin = <A>(
+  reply: Effect.Effect<A, McpError>,
+  { answerTimeout }: { readonly answerTimeout?: Duration.Input | undefined },
+  message: JsonRpc.Outgoing
+): Effect.Effect<A, McpError> => {
+  if (answerTimeout === undefined) return reply
+  const method = nameOf(message)
+  const after = Duration.toMillis(Duration.fromInputUnsafe(answerTimeout))
+  return Effect.timeoutOrElse(reply, {
+    duration: answerTimeout,
+    orElse: () => Effect.fail(new McpError({ reason: new Timeout({ method, after }) }))
+  })
 }
 
 /**

@@ -12,11 +12,12 @@ import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as JsonRpc from "../protocol/JsonRpc.ts"
-import { McpError, Timeout } from "../protocol/McpError.ts"
+import { McpError } from "../protocol/McpError.ts"
 import * as Deliveries from "./Deliveries.ts"
 import { describeReply } from "./HttpAnswers.ts"
+import { nameOf } from "./HttpAsked.ts"
 import * as HttpEndpoint from "./HttpEndpoint.ts"
-import { type Cursor, type Reply, withReply } from "./HttpReply.ts"
+import { begunWithin, type Cursor, type Reply, withReply } from "./HttpReply.ts"
 import * as HttpSender from "./HttpSender.ts"
 import { HttpSession, isInitialize } from "./HttpSession.ts"
 import { defaultMaxMessageBytes } from "./NewlineFraming.ts"
@@ -41,9 +42,6 @@ export interface Options {
 
 /** The revision from which on a client names the negotiated one in a header, over every kind of HTTP. */
 const headerFrom = "2025-06-18"
-
-const nameOf = (message: JsonRpc.Outgoing): string =>
-  Array.isArray(message) ? "A batch" : "method" in message ? message.method : "An answer"
 
 const refused = (what: string, reply: Reply): Effect.Effect<never, McpError> =>
   Effect.flatMap(reply.excerpt, (excerpt) =>
@@ -138,7 +136,7 @@ export const connect = Effect.fnUntraced(function* (
       if (version !== undefined && version >= headerFrom) headers["mcp-protocol-version"] = version
       const body = JsonRpc.stringify(message)
       const open = (within: Scope.Scope) =>
-        withTimeout(messages.execute({ method: "POST", headers, body }, within), options.answerTimeout, nameOf(message))
+        begunWithin(messages.execute({ method: "POST", headers, body }, within), options, message)
       return withReply(open, replyOptions, (reply) =>
         reply.isSuccess ? Effect.void : refused(`${nameOf(message)} was refused`, reply)
       )
@@ -150,19 +148,6 @@ export const connect = Effect.fnUntraced(function* (
     run: (onMessage) => deliveries.run(onMessage)
   }
 })
-
-const withTimeout = <A>(
-  effect: Effect.Effect<A, McpError>,
-  duration: Duration.Input | undefined,
-  method: string
-): Effect.Effect<A, McpError> => {
-  if (duration === undefined) return effect
-  const after = Duration.toMillis(Duration.fromInputUnsafe(duration))
-  return Effect.timeoutOrElse(effect, {
-    duration,
-    orElse: () => Effect.fail(new McpError({ reason: new Timeout({ method, after }) }))
-  })
-}
 
 /**
  * A `ClientTransport` for a server that speaks HTTP+SSE and nothing newer. To find out by itself what a server speaks is

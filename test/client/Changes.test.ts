@@ -31,6 +31,39 @@ const open = (peer: ScriptedPeer.ScriptedPeer, client: McpClient.Client, filter:
     return { request, scope, changes: yield* Fiber.join(fiber) }
   })
 
+const acknowledged = (id: JsonRpc.RequestId) =>
+  JsonRpc.notification(
+    "notifications/subscriptions/acknowledged",
+    tagged(id, { notifications: { toolsListChanged: true } })
+  )
+
+const cut = Effect.fail(McpError.transport("The event stream ended"))
+
+/** A client of a server that can be listened to and nothing else; `listen` says how that goes. */
+const listenTo = (
+  listen: (
+    id: JsonRpc.RequestId,
+    receive: (message: JsonRpc.Incoming) => Effect.Effect<void>
+  ) => Effect.Effect<void, McpError>
+) => {
+  let receive: (message: JsonRpc.Incoming) => Effect.Effect<void> = ignore
+  const transport = ClientTransport.of({
+    connect: Effect.succeed({
+      send: (message) => {
+        if (!("method" in message) || !("id" in message)) return Effect.void
+        return message.method === "server/discover"
+          ? receive(JsonRpc.result(message.id, discovered()))
+          : listen(message.id, receive)
+      },
+      run: (onMessage) => {
+        receive = onMessage
+        return Effect.never
+      }
+    })
+  })
+  return Effect.provideService(McpClient.make(identity), ClientTransport, transport)
+}
+
 describe("changes of a modern server", () => {
   it.effect("[SUBS-01] [SUBS-02] [SUBS-07] come by one request each, told apart by its id", () =>
     Effect.gen(function* () {
@@ -131,27 +164,10 @@ describe("changes of a modern server", () => {
   it.effect("[BUG-38] are asked for more and more rarely when the server cuts every stream as soon as it is open", () =>
     Effect.gen(function* () {
       let listens = 0
-      let receive: (message: JsonRpc.Incoming) => Effect.Effect<void> = ignore
-      const transport = ClientTransport.of({
-        connect: Effect.succeed({
-          send: (message) => {
-            if (!("method" in message) || !("id" in message)) return Effect.void
-            if (message.method === "server/discover") return receive(JsonRpc.result(message.id, discovered()))
-            listens++
-            const honoured = { notifications: { toolsListChanged: true } }
-            const acknowledged = "notifications/subscriptions/acknowledged"
-            return Effect.andThen(
-              receive(JsonRpc.notification(acknowledged, tagged(message.id, honoured))),
-              Effect.andThen(Effect.yieldNow, Effect.fail(McpError.transport("The event stream ended")))
-            )
-          },
-          run: (onMessage) => {
-            receive = onMessage
-            return Effect.never
-          }
-        })
+      const client = yield* listenTo((id, receive) => {
+        listens++
+        return Effect.andThen(receive(acknowledged(id)), Effect.andThen(Effect.yieldNow, cut))
       })
-      const client = yield* Effect.provideService(McpClient.make(identity), ClientTransport, transport)
       yield* client.subscribe({ tools: true })
       yield* TestClock.adjust("10 minutes")
       expect(listens).toBeGreaterThan(15)
@@ -161,36 +177,14 @@ describe("changes of a modern server", () => {
 
   it.effect("[SUBS-11] are listened to again when the stream was cut, with growing pauses, and not for ever", () =>
     Effect.gen(function* () {
-      const listens: Array<{ id: JsonRpc.RequestId; cut: () => void }> = []
-      let receive: (message: JsonRpc.Incoming) => Effect.Effect<void> = ignore
-      const transport = ClientTransport.of({
-        connect: Effect.succeed({
-          send: (message) => {
-            if (!("method" in message) || !("id" in message)) return Effect.void
-            if (message.method === "server/discover") return receive(JsonRpc.result(message.id, discovered()))
-            return Effect.callback<void, McpError>((resume) => {
-              listens.push({
-                id: message.id,
-                cut: () => resume(Effect.fail(McpError.transport("The event stream ended")))
-              })
-            })
-          },
-          run: (onMessage) => {
-            receive = onMessage
-            return Effect.never
-          }
+      const listens: Array<{ readonly acknowledge: Effect.Effect<void>; readonly cut: () => void }> = []
+      const client = yield* listenTo((id, receive) =>
+        Effect.callback((resume) => {
+          listens.push({ acknowledge: Effect.suspend(() => receive(acknowledged(id))), cut: () => resume(cut) })
         })
-      })
-      const last = () => listens.at(-1) as (typeof listens)[number]
-      const acknowledgeLast = Effect.suspend(() =>
-        receive(
-          JsonRpc.notification(
-            "notifications/subscriptions/acknowledged",
-            tagged(last().id, { notifications: { toolsListChanged: true } })
-          )
-        )
       )
-      const client = yield* Effect.provideService(McpClient.make(identity), ClientTransport, transport)
+      const last = () => listens.at(-1) as (typeof listens)[number]
+      const acknowledgeLast = Effect.suspend(() => last().acknowledge)
       const fiber = yield* Effect.forkScoped(client.subscribe({ tools: true }))
       yield* Effect.yieldNow
       yield* acknowledgeLast

@@ -63,6 +63,19 @@ export class EventStream {
     })
   }
 
+  /** {@link EventStream.write}, and then the end. */
+  writeLast(text: string): Effect.Effect<void> {
+    const writing = this.write(text)
+    if (writing !== Effect.void) {
+      return Effect.andThen(
+        writing,
+        Effect.sync(() => this.end())
+      )
+    }
+    this.end()
+    return Effect.void
+  }
+
   /** Writes text that nobody misses, unless something still waits for the client to read it. */
   writeIfRead(text: string): void {
     if (this.#open && this.#waiting.length === 0) this.#push(text)

@@ -211,15 +211,8 @@ export abstract class Exchange implements Outlet, Deadline, Pending {
     if (this.#sessionStream !== undefined) return this.#sessionStream.send(text, last)
     const stream = this.#stream
     if (stream === undefined) return Effect.void
-    const write = stream.write(Sse.encode({ data: text }))
-    if (!last) return write
-    if (write !== Effect.void)
-      return Effect.andThen(
-        write,
-        Effect.sync(() => stream.end())
-      )
-    stream.end()
-    return Effect.void
+    const event = Sse.encode({ data: text })
+    return last ? stream.writeLast(event) : stream.write(event)
   }
 
   /** Makes the response a stream of events, unless it is one already. */

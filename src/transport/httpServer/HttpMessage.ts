@@ -31,6 +31,9 @@ export interface HttpRequest extends HttpHead {
 /** The body of a request, or why it could not be read. */
 export type Body = Uint8Array | McpError
 
+/** The body of a request that has none. */
+export const noBody = new Uint8Array(0)
+
 /** A response, for the host to write. */
 export interface HttpResponse {
   readonly status: number

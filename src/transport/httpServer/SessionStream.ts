@@ -131,15 +131,11 @@ export class SessionStream {
     const connection = this.#connection
     if (connection?.isOpen !== true) return Effect.void
     this.#delivered = sequence
-    const writing = connection.write(Sse.encode({ id: eventId(this.id, sequence), data: text }))
-    if (!last) return writing
-    if (writing !== Effect.void)
-      return Effect.andThen(
-        writing,
-        Effect.sync(() => this.close())
-      )
-    this.close()
-    return Effect.void
+    const event = Sse.encode({ id: eventId(this.id, sequence), data: text })
+    const writing = last ? connection.writeLast(event) : connection.write(event)
+    // Streams are kept for a while after their end, and what carried them is not.
+    if (!connection.isOpen) this.#connection = undefined
+    return writing
   }
 
   #carry(connection: EventStream, from: number, missed: ReadonlyArray<StoredEvent>): Effect.Effect<boolean> {

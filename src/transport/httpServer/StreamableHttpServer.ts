@@ -23,7 +23,15 @@ import type { Endpoint } from "./Endpoint.ts"
 import { EventStream } from "./EventStream.ts"
 import { eventStreamHeaders, Exchange } from "./Exchange.ts"
 import * as Guard from "./Guard.ts"
-import type { Body, Headers, HttpHead, HttpRequest, HttpResponse, Pending } from "./HttpMessage.ts"
+import {
+  type Body,
+  type Headers,
+  type HttpHead,
+  type HttpRequest,
+  type HttpResponse,
+  noBody,
+  type Pending
+} from "./HttpMessage.ts"
 import * as Sse from "./HttpSse.ts"
 import { type HttpSession, HttpSessions } from "./HttpSessions.ts"
 import { KeepAlive } from "./KeepAlive.ts"
@@ -411,8 +419,6 @@ class Server {
     return Effect.as(this.#sessions.close(session), { status: 204, headers: {} })
   }
 }
-
-const noBody = new Uint8Array(0)
 
 const accepted: HttpResponse = { status: 202, headers: {} }
 

@@ -42,6 +42,9 @@ export interface HttpResponse {
   readonly body?: string | EventStream | undefined
 }
 
+/** Takes the response to a request. */
+export type Respond = (response: HttpResponse) => void
+
 /** Whoever waits for a response that is not there yet. */
 export interface Pending {
   /** The client is gone, and nobody waits any more. */

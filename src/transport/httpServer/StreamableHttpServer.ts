@@ -20,17 +20,17 @@ import { Deadlines } from "../Deadlines.ts"
 import { EventStore, make as makeEventStore } from "../EventStore.ts"
 import * as StandardHeaders from "../StandardHeaders.ts"
 import type { Endpoint } from "./Endpoint.ts"
+import { Entrance } from "./Entrance.ts"
 import { EventStream } from "./EventStream.ts"
 import { eventStreamHeaders, Exchange } from "./Exchange.ts"
-import * as Guard from "./Guard.ts"
 import {
   type Body,
-  type Headers,
   type HttpHead,
   type HttpRequest,
   type HttpResponse,
   noBody,
-  type Pending
+  type Pending,
+  type Respond
 } from "./HttpMessage.ts"
 import * as Sse from "./HttpSse.ts"
 import { type HttpSession, HttpSessions } from "./HttpSessions.ts"
@@ -106,8 +106,6 @@ export const make = (
 
 const modernFrom = "2026-07-28"
 
-type Respond = (response: HttpResponse) => void
-
 /** How a request is answered: at once, after some work, or in an exchange. */
 type Answering = HttpResponse | Effect.Effect<HttpResponse> | Exchange
 
@@ -117,7 +115,7 @@ class Server {
   readonly #endpoint: Endpoint
   readonly paths: ReadonlyArray<`/${string}`>
   readonly readiness: Readiness
-  readonly #guard: Guard.Guard
+  readonly #entrance: Entrance
   readonly #sse: Sse.HttpSse | undefined
   readonly #sessions: HttpSessions
   readonly #keepAlive: KeepAlive
@@ -129,19 +127,16 @@ class Server {
   readonly #drainDelay: Duration.Input | undefined
   readonly #unsettled = new Unsettled()
   #closing = false
-  /** The headers of the last POST that had what it takes. */
-  #accept: string | undefined
-  #contentType: string | undefined
 
   constructor(endpoint: Endpoint, options: Options, clock: Clock.Clock, store: EventStore["Service"], fork: Fork) {
     this.#endpoint = endpoint
-    this.#guard = new Guard.Guard(options)
     this.#fork = fork
     this.#maximumRequests = options.maximumRequests ?? 10_000
     this.bodyLimits = {
       maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
       maximumDepth: options.maximumDepth
     }
+    this.#entrance = new Entrance(options, this.bodyLimits.maximumBodyBytes)
     const retry = Duration.toMillis(Duration.fromInputUnsafe(options.retry ?? Duration.seconds(1)))
     this.#sessions = new HttpSessions(
       (outlet) => endpoint.open(outlet, true),
@@ -200,8 +195,7 @@ class Server {
     try {
       const asked = this.readiness.answer(head)
       if (asked !== undefined) return asked
-      const refused = this.#refuse(head)
-      return refused && this.#forPages(head, refused)
+      return this.#entrance.refuse(head, { isClosing: this.#closing, isForSse: this.#sse?.takes(head) === true })
     } catch (defect) {
       return this.#broken(defect)
     }
@@ -214,7 +208,7 @@ class Server {
     } catch (defect) {
       answering = this.#broken(defect)
     }
-    const tell = this.#guard.cors ? (response: HttpResponse) => respond(this.#forPages(head, response)) : respond
+    const tell = this.#entrance.forPages(head, respond)
     if (answering instanceof Exchange) return answering.start(tell)
     if (Effect.isEffect(answering)) return this.#run(answering, tell)
     tell(answering)
@@ -238,37 +232,6 @@ class Server {
       yield* Fiber.interruptAll([...fibers])
       this.#keepAlive.end()
     })
-  }
-
-  #refuse(head: HttpHead): HttpResponse | undefined {
-    const { headers, method } = head
-    const refused = this.#guard.refuse(headers)
-    if (refused !== undefined) return Refusal.response(403, Refusal.invalidRequest(refused))
-    if (this.#closing && opensStream(head)) return Refusal.shuttingDown()
-    if (method !== "POST") return undefined
-    return (
-      (this.#sse?.takes(head) === true ? undefined : this.#refusePost(headers)) ??
-      (Number(headers["content-length"]) > this.bodyLimits.maximumBodyBytes
-        ? Refusal.tooLarge(this.bodyLimits.maximumBodyBytes)
-        : undefined)
-    )
-  }
-
-  #refusePost(headers: Headers): HttpResponse | undefined {
-    const { accept, "content-type": contentType } = headers
-    // Most clients say the same every time.
-    if (accept !== undefined && accept === this.#accept && contentType === this.#contentType) return undefined
-    const refused = Refusal.ofPostHeaders(headers)
-    if (refused !== undefined) return refused
-    this.#accept = accept
-    this.#contentType = contentType
-    return undefined
-  }
-
-  /** A page of an allowed origin may read everything, refusals too. */
-  #forPages({ headers }: HttpHead, response: HttpResponse): HttpResponse {
-    const cors = this.#guard.corsHeaders(headers)
-    return cors === undefined ? response : { ...response, headers: { ...response.headers, ...cors } }
   }
 
   #run(answering: Effect.Effect<HttpResponse>, respond: Respond): Pending | undefined {
@@ -299,7 +262,7 @@ class Server {
       case "DELETE":
         return this.#endpoint.legacy.length === 0 ? Refusal.methodNotAllowed("POST") : this.#delete(head)
       case "OPTIONS": {
-        const headers = this.#guard.preflightHeaders(head.headers)
+        const headers = this.#entrance.preflightHeaders(head.headers)
         if (headers !== undefined) return { status: 204, headers }
       }
     }
@@ -421,9 +384,5 @@ class Server {
 }
 
 const accepted: HttpResponse = { status: 202, headers: {} }
-
-/** Whether it asks for a stream that is not there yet. */
-const opensStream = ({ headers, method }: HttpHead): boolean =>
-  method === "GET" && headers["last-event-id"] === undefined
 
 const isSession = (value: HttpSession | HttpResponse): value is HttpSession => "peer" in value

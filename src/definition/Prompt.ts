@@ -106,7 +106,7 @@ export const make = <
         E,
         Needs
       >
-      return Effect.map(messages, (output) =>
+      return Effect.mapEager(messages, (output) =>
         "messages" in output
           ? output
           : { messages: output, ...(options.description !== undefined && { description: options.description }) }

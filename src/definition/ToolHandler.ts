@@ -62,7 +62,10 @@ export interface Handled<out R> {
   readonly description: ToolDescription
   /** Arguments that are mirrored in HTTP headers (2026-07-28). */
   readonly headers: ReadonlyArray<ParameterHeader.ParameterHeader>
-  /** Runs the handler on arguments as they came off the wire. */
+  /**
+   * Runs the handler on arguments as they came off the wire. The handler is called in this call, so that a result which
+   * is there at once needs no fiber.
+   */
   readonly call: (args: unknown) => Effect.Effect<CallToolResult, McpError, R | CallContext | Scope.Scope>
 }
 
@@ -116,19 +119,19 @@ export const handle = <T extends Any, A extends HandlerOutput<T>, E extends Fail
     call: (args) => {
       const input = tool.decodeInput(args === undefined ? {} : args)
       if (Result.isFailure(input)) return invalid(input.failure)
-      const call = Effect.suspend(() => {
+      const call = () => {
         const handling = run(input.success)
-        return Effect.matchCauseEffect(
+        return Effect.matchCauseEffectEager(
           Stream.isStream(handling) ? lastOf(handling) : (handling as Effect.Effect<A, E>),
           {
             onSuccess: (output) => resultOf(tool, output),
             onFailure: (cause) => afterFailure(tool, cause)
           }
         )
-      })
-      if (tool.foreign === undefined) return call
+      }
+      if (tool.foreign === undefined) return call()
       return Effect.matchEffect(tool.foreign.input(input.success), {
-        onSuccess: (problem) => (problem === undefined ? call : invalid(problem)),
+        onSuccess: (problem) => (problem === undefined ? call() : invalid(problem)),
         onFailure: (error) => unexpected(tool, Cause.die(error))
       })
     }

@@ -1,7 +1,7 @@
 /**
  * Answering one request of a peer: from the JSON of its revision to an operation, and back.
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
@@ -59,8 +59,9 @@ const through = <R>(
   method: string,
   params: JsonRpc.Members
 ): Effect.Effect<JsonRpc.Members, McpError, R | CallContext | Scope.Scope> => {
-  let handler = run(params as never) // the codec of this method has read them
   const around = runtime.server.middleware
+  // The codec of this method has read the params. What is around a handler decides whether and when it is called.
+  let handler = around.length === 0 ? run(params as never) : Effect.suspend(() => run(params as never))
   for (let index = around.length - 1; index >= 0; index--) {
     // What the handler needs is provided with the whole chain; a middleware need not know of it.
     const next = handler as Effect.Effect<JsonRpc.Members, McpError, CallContext | Scope.Scope>

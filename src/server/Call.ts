@@ -40,12 +40,13 @@ const logsUnread = 64
 /** The work on a request, and what its handler may know of it. */
 export class Call<R> implements CallInformation, Work {
   readonly effect: Effect.Effect<JsonRpc.Members, McpError>
-  readonly context: Context.Context<never>
   readonly #runtime: ServerRuntime<R>
   readonly #request: JsonRpc.Request
   readonly #asker: Asker
   readonly #outlet: Outlet
-  readonly #scope = Scope.makeUnsafe()
+  // Made with the context, which a handler that has its result at hand does without.
+  #scope: Scope.Closeable | undefined
+  #context: Context.Context<never> | undefined
   #progress = -Infinity
   #logsUnread = 0
   #ended = false
@@ -61,15 +62,18 @@ export class Call<R> implements CallInformation, Work {
     this.#request = request
     this.#asker = asker
     this.#outlet = outlet
-    // The services that the handler needs are in the context it is kept with.
-    this.context = Context.add(
-      Context.add(runtime.services, CallContext, this),
-      Scope.Scope,
-      this.#scope
-    ) as Context.Context<never>
     const work = attempt(handler) as Effect.Effect<JsonRpc.Members, McpError>
     const { logLevel } = this
     this.effect = logLevel === undefined || !needsMore(runtime.services, logLevel) ? work : forwardLogs(work, logLevel)
+  }
+
+  get context(): Context.Context<never> {
+    if (this.#context !== undefined) return this.#context
+    this.#scope = Scope.makeUnsafe()
+    const call = Context.add(this.#runtime.services, CallContext, this)
+    // The services that the handler needs are in the context it is kept with.
+    this.#context = Context.add(call, Scope.Scope, this.#scope) as Context.Context<never>
+    return this.#context
   }
 
   get method(): string {
@@ -130,7 +134,7 @@ export class Call<R> implements CallInformation, Work {
   after(outcome: Outcome): Effect.Effect<JsonRpc.Members, McpError> {
     this.end()
     const scope = this.#scope
-    if (scope.state._tag === "Empty") return this.#asker.conclude(this.#request, outcome)
+    if (scope === undefined || scope.state._tag === "Empty") return this.#asker.conclude(this.#request, outcome)
     return Effect.andThen(
       Scope.close(scope, outcome),
       Effect.suspend(() => this.#asker.conclude(this.#request, outcome))

@@ -2,7 +2,7 @@
  * Answering a request, as a value: what runs as a fiber, with which services, and what becomes of its outcome.
  *
  * Only what the user wrote has to be an effect. Everything around it, from decoding to the answer, is plain code, so
- * that a call costs one fiber and little else.
+ * that a call costs one fiber and little else, and none at all when its handler has the result at hand.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -34,36 +34,44 @@ const calls = 50
 const Echo = Tool.make("echo", { input: Schema.Struct({ text: Schema.String }) })
 const echo = Tool.handle(Echo, ({ text }) => Effect.succeed(text))
 
+/** How a handler may answer, and the fibers that it takes on the server. */
+const handlers = [
+  { kind: "has its result at hand", fibers: 0, tool: echo },
+  { kind: "is an effect to run", fibers: 1, tool: Tool.handle(Echo, ({ text }) => Effect.sync(() => text)) }
+]
+
 describe("what a call costs", () => {
-  for (const version of [legacy, modern]) {
-    it.effect(`in ${version}: one text read and one written each way, and few fibers`, () => {
-      const { census, count } = fibers()
-      return Effect.gen(function* () {
-        const client = yield* McpClient.McpClient
-        const call = client.callTool("echo", { text: "hello" })
-        yield* call
-        const parse = vi.spyOn(JSON, "parse")
-        const stringify = vi.spyOn(JSON, "stringify")
-        yield* Effect.addFinalizer(() => Effect.sync(() => vi.restoreAllMocks()))
-        const before = count.started
-        for (let n = 0; n < calls; n++) yield* call
-        const made = {
-          parse: parse.mock.calls.length / calls,
-          stringify: stringify.mock.calls.length / calls,
-          fibers: (count.started - before) / calls
-        }
-        vi.restoreAllMocks()
-        expect(made).toEqual({ parse: 2, stringify: 2, fibers: 1 })
-      }).pipe(
-        Effect.provide(
-          McpClient.layer({ name: "c", version: "1", revisions: [version] }).pipe(
-            Layer.provideMerge(McpServer.layer(McpServer.make({ name: "s", version: "1", tools: [echo] }))),
-            Layer.provide(InMemory.layer)
-          )
-        ),
-        Effect.provideService(Metric.FiberRuntimeMetrics, census)
-      )
-    })
+  for (const { fibers: own, kind, tool } of handlers) {
+    for (const version of [legacy, modern]) {
+      it.effect(`in ${version}: one text read and one written each way, and few fibers, when a handler ${kind}`, () => {
+        const { census, count } = fibers()
+        return Effect.gen(function* () {
+          const client = yield* McpClient.McpClient
+          const call = client.callTool("echo", { text: "hello" })
+          yield* call
+          const parse = vi.spyOn(JSON, "parse")
+          const stringify = vi.spyOn(JSON, "stringify")
+          yield* Effect.addFinalizer(() => Effect.sync(() => vi.restoreAllMocks()))
+          const before = count.started
+          for (let n = 0; n < calls; n++) yield* call
+          const made = {
+            parse: parse.mock.calls.length / calls,
+            stringify: stringify.mock.calls.length / calls,
+            fibers: (count.started - before) / calls
+          }
+          vi.restoreAllMocks()
+          expect(made).toEqual({ parse: 2, stringify: 2, fibers: own })
+        }).pipe(
+          Effect.provide(
+            McpClient.layer({ name: "c", version: "1", revisions: [version] }).pipe(
+              Layer.provideMerge(McpServer.layer(McpServer.make({ name: "s", version: "1", tools: [tool] }))),
+              Layer.provide(InMemory.layer)
+            )
+          ),
+          Effect.provideService(Metric.FiberRuntimeMetrics, census)
+        )
+      })
+    }
   }
 
   for (const era of eras) {
@@ -104,19 +112,24 @@ describe("what a call costs", () => {
         })
       )
 
-      it.effect(`${host.name} in ${era}: a call is one fiber, beside what the platform has for a request`, () => {
-        const { census, count } = fibers()
-        return Effect.gen(function* () {
-          const server = McpServer.make({ name: "s", version: "1", tools: [echo] })
-          const running = yield* Effect.provideService(host.start(server), Metric.FiberRuntimeMetrics, census)
-          const client = yield* connect(running, era)
-          const call = Effect.flatMap(client.call("echo", { text: "hello" }), ({ json }) => json)
-          yield* call
-          const before = count.started
-          for (let n = 0; n < calls; n++) yield* call
-          expect((count.started - before) / calls).toBe(host.name === "layerNode" ? 1 : 2)
-        })
-      })
+      for (const { fibers: own, kind, tool } of handlers) {
+        it.effect(
+          `${host.name} in ${era}: fibers of a call, beside the one of the platform, when a handler ${kind}`,
+          () => {
+            const { census, count } = fibers()
+            return Effect.gen(function* () {
+              const server = McpServer.make({ name: "s", version: "1", tools: [tool] })
+              const running = yield* Effect.provideService(host.start(server), Metric.FiberRuntimeMetrics, census)
+              const client = yield* connect(running, era)
+              const call = Effect.flatMap(client.call("echo", { text: "hello" }), ({ json }) => json)
+              yield* call
+              const before = count.started
+              for (let n = 0; n < calls; n++) yield* call
+              expect((count.started - before) / calls).toBe(own + (host.name === "layerNode" ? 0 : 1))
+            })
+          }
+        )
+      }
     }
   }
 })

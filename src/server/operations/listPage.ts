@@ -30,7 +30,7 @@ export const listPage = <A extends Entry, Result_, R, RS>(
   cursor: string | undefined,
   describe: (entries: ReadonlyArray<A>) => Result_
 ): Effect.Effect<Result_ & { readonly nextCursor?: string }, McpError, R | CallContext> =>
-  Effect.flatMap(list, (entries) => {
+  Effect.flatMapEager(list, (entries) => {
     const part = page(entries, cursor, server.pageSize)
     if (Result.isFailure(part)) return Effect.fail(part.failure)
     const { nextCursor } = part.success

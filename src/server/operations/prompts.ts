@@ -28,7 +28,7 @@ export const listPrompts =
 export const getPrompt =
   <R>(catalog: Catalog<Prompt.Handled<R>, R>) =>
   (params: GetPromptRequestParams): Effect.Effect<GetPromptResult, McpError, R | CallContext | Scope.Scope> =>
-    Effect.flatMap(catalog.find(params.name), (prompt) =>
+    Effect.flatMapEager(catalog.find(params.name), (prompt) =>
       prompt === undefined
         ? Effect.fail(McpError.invalidParams(`Unknown prompt: ${params.name}`))
         : prompt.get(params.arguments)

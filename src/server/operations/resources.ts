@@ -29,7 +29,7 @@ const isTemplate = <R>(entry: Resource.Any<R>): entry is Resource.Template<R> =>
 export const listResources =
   <R>(runtime: ServerRuntime<R>, catalog: Resources<R>) =>
   (params: ListResourcesRequestParams): Effect.Effect<ListResourcesResult, McpError, R | CallContext> => {
-    const list = Effect.map(catalog.list, (entries) => entries.filter(isFixed))
+    const list = Effect.mapEager(catalog.list, (entries) => entries.filter(isFixed))
     return listPage(runtime.server, "resources", list, params.cursor, (entries) => ({
       resources: entries.map((resource) => resource.description)
     }))
@@ -40,7 +40,7 @@ export const listTemplates =
   (
     params: ListResourceTemplatesRequestParams
   ): Effect.Effect<ListResourceTemplatesResult, McpError, R | CallContext> => {
-    const list = Effect.map(catalog.list, (entries) => entries.filter(isTemplate))
+    const list = Effect.mapEager(catalog.list, (entries) => entries.filter(isTemplate))
     return listPage(runtime.server, "resourceTemplates", list, params.cursor, (entries) => ({
       resourceTemplates: entries.map((template) => template.description)
     }))

@@ -30,10 +30,11 @@ export const listTools =
 export const callTool =
   <R>(catalog: Catalog<Tool.Handled<R>, R>) =>
   (params: CallToolRequestParams): Effect.Effect<CallToolResult, McpError, R | CallContext | Scope.Scope> =>
-    Effect.flatMap(catalog.find(params.name), (tool) => {
+    Effect.flatMapEager(catalog.find(params.name), (tool) => {
       if (tool === undefined) return Effect.fail(McpError.invalidParams(`Unknown tool: ${params.name}`))
-      const call = tool.call(params.arguments)
-      return tool.headers.length === 0 ? call : Effect.andThen(checkHeaders(tool, params.arguments), call)
+      const args = params.arguments
+      if (tool.headers.length === 0) return tool.call(args)
+      return Effect.flatMap(checkHeaders(tool, args), () => tool.call(args))
     })
 
 /** Mirrored arguments must say the same as the body: gateways decide by them (HDR-05, HDR-18). */

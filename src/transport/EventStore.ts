@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { Recency, Used } from "./Recency.ts"
 
 /** An event of a stream. Sequence numbers rise within a stream. */
 export interface StoredEvent {
@@ -56,41 +57,49 @@ export interface Options {
   readonly maximumCharacters?: number | undefined
 }
 
+/** A stream that has events: what came up to `start` is not known any more. */
+class KeptStream {
+  readonly id: string
+  readonly start: number
+  last: number
+
+  constructor(id: string, start: number) {
+    this.id = id
+    this.start = start
+    this.last = start
+  }
+}
+
 class Kept implements StoredEvent {
-  readonly stream: string
+  readonly stream: KeptStream
   readonly sequence: number
   readonly message: string
   readonly at: number
 
-  constructor(stream: string, sequence: number, message: string, at: number) {
+  constructor(stream: KeptStream, message: string, at: number) {
     this.stream = stream
-    this.sequence = sequence
+    this.sequence = ++stream.last
     this.message = message
     this.at = at
-  }
-}
-
-/** Sequence numbers of a stream: what came up to `start` is not known any more. */
-class Numbers {
-  readonly start: number
-  last: number
-
-  constructor(start: number) {
-    this.start = start
-    this.last = start
   }
 }
 
 /** Events that were dropped, and still have a place at the beginning of the array, before it is worth moving the rest. */
 const holes = 256
 
-class KeptSession {
-  readonly streams = new Map<string, Numbers>()
+class KeptSession extends Used {
+  readonly id: string
+  readonly streams = new Map<string, KeptStream>()
   /** No stream that is not known may use a number up to this one: it may have been that stream's before. */
   floor = 0
   /** The first `#dropped` places are empty. */
   readonly #events: Array<Kept | undefined> = []
   #dropped = 0
+
+  constructor(id: string) {
+    super()
+    this.id = id
+  }
 
   get size(): number {
     return this.#events.length - this.#dropped
@@ -105,11 +114,11 @@ class KeptSession {
   }
 
   add(stream: string, message: string, at: number): number {
-    let numbers = this.streams.get(stream)
-    if (numbers === undefined) this.streams.set(stream, (numbers = new Numbers(this.floor)))
-    const sequence = ++numbers.last
-    this.#events.push(new Kept(stream, sequence, message, at))
-    return sequence
+    // Events of one stream come after each other, most of the time.
+    const latest = this.newest?.stream
+    const event = new Kept(latest?.id === stream ? latest : this.#stream(stream), message, at)
+    this.#events.push(event)
+    return event.sequence
   }
 
   /** Takes out the oldest event. */
@@ -121,8 +130,8 @@ class KeptSession {
       this.#events.splice(0, this.#dropped)
       this.#dropped = 0
     }
-    if (this.streams.get(event.stream)?.last === event.sequence) {
-      this.streams.delete(event.stream)
+    if (event.stream.last === event.sequence) {
+      this.streams.delete(event.stream.id)
       this.floor = Math.max(this.floor, event.sequence)
     }
     return event
@@ -131,17 +140,27 @@ class KeptSession {
   filter(wanted: (event: Kept) => boolean): Array<Kept> {
     return this.#events.filter((event) => event !== undefined && wanted(event)) as Array<Kept>
   }
+
+  #stream(id: string): KeptStream {
+    const known = this.streams.get(id)
+    if (known !== undefined) return known
+    const stream = new KeptStream(id, this.floor)
+    this.streams.set(id, stream)
+    return stream
+  }
 }
 
 class MemoryStore implements Store {
   readonly #maximumEvents: number
   readonly #maximumAge: number
   readonly #maximumCharacters: number
-  /** Those with events; the one that was told something last is last. */
+  /** All that are not forgotten, also those whose events are all gone. */
   readonly #sessions = new Map<string, KeptSession>()
-  /** Those whose events are all gone. */
-  readonly #emptied = new Map<string, KeptSession>()
+  /** Those with events, by when they were told something. */
+  readonly #told = new Recency<KeptSession>()
   #characters = 0
+  /** No session but the newest has events that are all too old before this time. */
+  #staleAt = -Infinity
 
   constructor(options: Options) {
     this.#maximumEvents = options.maximumEvents ?? 1000
@@ -153,13 +172,11 @@ class MemoryStore implements Store {
     Effect.map(Clock.currentTimeMillis, (now) => this.appendUnsafe(session, stream, message, now))
 
   readonly appendUnsafe = (session: string, stream: string, message: string, now: number): number => {
-    const kept = this.#sessions.get(session) ?? this.#emptied.get(session) ?? new KeptSession()
-    this.#emptied.delete(session)
-    this.#sessions.delete(session)
-    this.#sessions.set(session, kept)
+    const kept = this.#sessions.get(session) ?? this.#begin(session)
+    this.#told.use(kept)
     const sequence = kept.add(stream, message, now)
     this.#characters += message.length
-    this.#trim(kept, now - this.#maximumAge)
+    this.#trim(kept, now)
     return sequence
   }
 
@@ -170,38 +187,52 @@ class MemoryStore implements Store {
   ): Effect.Effect<ReadonlyArray<StoredEvent> | undefined> =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       const kept = this.#sessions.get(session)
-      const numbers = kept?.streams.get(stream)
-      if (kept === undefined || numbers === undefined || sequence > numbers.last) return undefined
-      const from = sequence === 0 ? numbers.start : sequence
+      const known = kept?.streams.get(stream)
+      if (kept === undefined || known === undefined || sequence > known.last) return undefined
+      const from = sequence === 0 ? known.start : sequence
       const events = kept.filter(
-        (event) => event.stream === stream && event.sequence > from && event.at >= now - this.#maximumAge
+        (event) => event.stream === known && event.sequence > from && event.at >= now - this.#maximumAge
       )
-      return events.length === numbers.last - from ? events : undefined
+      return events.length === known.last - from ? events : undefined
     })
 
   readonly forget = (session: string): Effect.Effect<void> =>
     Effect.sync(() => {
       const kept = this.#sessions.get(session)
-      if (kept !== undefined) this.#empty(kept)
+      if (kept === undefined) return
+      this.#empty(kept)
       this.#sessions.delete(session)
-      this.#emptied.delete(session)
     })
 
+  #begin(id: string): KeptSession {
+    const kept = new KeptSession(id)
+    this.#sessions.set(id, kept)
+    return kept
+  }
+
   /** Drops what is too much or too old, first of the session that was told something just now. */
-  #trim(current: KeptSession, before: number): void {
+  #trim(current: KeptSession, now: number): void {
+    const before = now - this.#maximumAge
     while (current.size > this.#maximumEvents || (current.oldest?.at ?? before) < before) this.#drop(current)
-    for (const [id, kept] of this.#sessions) {
-      const newest = kept.newest?.at ?? -Infinity
-      if (kept === current || (this.#characters <= this.#maximumCharacters && newest >= before)) break
-      this.#empty(kept)
-      this.#sessions.delete(id)
-      this.#emptied.set(id, kept)
-    }
+    if (this.#characters > this.#maximumCharacters || now >= this.#staleAt) this.#trimOthers(current, now)
     while (this.#characters > this.#maximumCharacters && current.size > 1) this.#drop(current)
+  }
+
+  #trimOthers(current: KeptSession, now: number): void {
+    this.#staleAt = now + this.#maximumAge
+    for (let kept = this.#told.oldest; kept !== undefined && kept !== current; kept = this.#told.oldest) {
+      const stale = (kept.newest?.at ?? -Infinity) + this.#maximumAge
+      if (this.#characters <= this.#maximumCharacters && stale >= now) {
+        this.#staleAt = stale
+        return
+      }
+      this.#empty(kept)
+    }
   }
 
   #empty(kept: KeptSession): void {
     while (kept.size > 0) this.#drop(kept)
+    this.#told.delete(kept)
   }
 
   #drop(kept: KeptSession): void {

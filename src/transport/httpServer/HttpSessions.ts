@@ -16,6 +16,7 @@ import * as JsonRpc from "../../protocol/JsonRpc.ts"
 import type { McpError } from "../../protocol/McpError.ts"
 import { findRevision } from "../../revision/Revisions.ts"
 import type { Store } from "../EventStore.ts"
+import { Recency, Used } from "../Recency.ts"
 import type { Outlet, Principal } from "../Transport.ts"
 import type { SessionPeer } from "./Endpoint.ts"
 import * as Refusal from "./Refusal.ts"
@@ -41,7 +42,7 @@ export interface Refused {
 }
 
 /** One session. */
-export class HttpSession implements Owner {
+export class HttpSession extends Used implements Owner {
   readonly id: string
   readonly principal: Principal | undefined
   readonly store: Store
@@ -57,6 +58,7 @@ export class HttpSession implements Owner {
   readonly now: () => number
 
   constructor(id: string, principal: Principal | undefined, store: Store, retry: number, now: () => number) {
+    super()
     this.now = now
     this.id = id
     this.principal = principal
@@ -103,8 +105,9 @@ export class HttpSessions {
   readonly #maximum: number
   readonly #maximumEach: number
   readonly #idle: number
-  // In order of last use: the first is the one that idled longest.
   readonly #sessions = new Map<string, HttpSession>()
+  /** The same by last use: the oldest is the one that idled longest. */
+  readonly #used = new Recency<HttpSession>()
   /** How many sessions each principal has. */
   readonly #held = new Map<string, number>()
   #sweeping = false
@@ -156,6 +159,7 @@ export class HttpSessions {
       const outlet: Outlet = { send, principal }
       session.peer = yield* Scope.provide(this.#open(outlet), session.scope)
       this.#sessions.set(id, session)
+      this.#used.use(session)
       if (subject !== undefined) this.#held.set(subject, (this.#held.get(subject) ?? 0) + 1)
       this.#sweep()
       return session
@@ -166,6 +170,7 @@ export class HttpSessions {
   close(session: HttpSession): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (!this.#sessions.delete(session.id)) return Effect.void
+      this.#used.delete(session)
       this.#release(session.principal)
       for (const stream of session.streams.values()) stream.close()
       return Effect.andThen(Scope.close(session.scope, Exit.void), this.#store.forget(session.id))
@@ -191,12 +196,11 @@ export class HttpSessions {
 
   #touch(session: HttpSession): void {
     session.usedAt = this.#clock.currentTimeMillisUnsafe()
-    this.#sessions.delete(session.id)
-    this.#sessions.set(session.id, session)
+    this.#used.use(session)
   }
 
   #evict(isCandidate: (session: HttpSession) => boolean): Effect.Effect<boolean> {
-    for (const session of this.#sessions.values()) {
+    for (let session = this.#used.oldest; session !== undefined; session = this.#used.after(session)) {
       if (!session.isActive && isCandidate(session)) return Effect.as(this.close(session), true)
     }
     return Effect.succeed(false)
@@ -217,8 +221,10 @@ export class HttpSessions {
     const expire = Effect.suspend(() => {
       const before = this.#clock.currentTimeMillisUnsafe() - this.#idle
       const expired: Array<HttpSession> = []
-      for (const session of this.#sessions.values()) {
-        if (session.usedAt > before) break
+      let next = this.#used.oldest
+      while (next !== undefined && next.usedAt <= before) {
+        const session = next
+        next = this.#used.after(session)
         if (!session.isActive) expired.push(session)
         else {
           this.#touch(session)

@@ -3,16 +3,13 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
-import * as NodeSink from "@effect/platform-node/NodeSink"
-import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stdio from "effect/Stdio"
-import { systemError } from "effect/PlatformError"
-import { Writable } from "node:stream"
 import * as StdioServer from "../transport/StdioServer.ts"
 import type * as StdioClient from "../transport/StdioClient.ts"
+import type { OutputQueue } from "../transport/OutputQueue.ts"
 import type { ClientTransport, ServerTransport } from "../transport/Transport.ts"
+import * as Pipes from "./Pipes.ts"
 
 export type { ClientOptions, ServerOptions, ShutdownOptions, StderrOption } from "../transport/Stdio.ts"
 
@@ -29,35 +26,16 @@ const reserveStdout = Effect.sync(() => {
   process.stdout.on("error", () => {})
 })
 
-/** The only way to the real standard output. It is done with a chunk when the operating system has it. */
-const makeProtocolOutput = (): Writable => {
+/** Standard input, and the only way to the real standard output. */
+const protocolPipes = Effect.gen(function* () {
   const realWrite: typeof process.stdout.write = Object.getPrototypeOf(process.stdout).write
-  return new Writable({
-    write: (chunk, _encoding, callback) => {
-      realWrite.call(process.stdout, chunk, undefined, callback)
-    },
-    final: (callback) => {
-      process.stdout.end(callback)
-    }
-  })
-}
-
-const protocolStdio: Layer.Layer<Stdio.Stdio> = Layer.effect(
-  Stdio.Stdio,
-  Effect.gen(function* () {
-    const stdio = yield* Stdio.Stdio
-    yield* reserveStdout
-    return Stdio.make({
-      ...stdio,
-      stdout: (options) =>
-        NodeSink.fromWritable({
-          evaluate: makeProtocolOutput,
-          onError: (cause) => systemError({ module: "Stdio", method: "stdout", _tag: "Unknown", cause }),
-          endOnDone: options?.endOnDone
-        })
-    })
-  })
-).pipe(Layer.provide(NodeStdio.layer))
+  yield* reserveStdout
+  const destination: Pipes.Destination = {
+    writable: process.stdout,
+    write: (text, encoding, written) => realWrite.call(process.stdout, text, encoding, written)
+  }
+  return { read: yield* Pipes.open(process.stdin), write: (output: OutputQueue) => Pipes.write(destination, output) }
+})
 
 /**
  * Without its client a stdio server has no reason to run, but `Layer.launch` runs for ever. So the process asks itself to
@@ -74,8 +52,9 @@ const endProcess = Effect.sync(() => {
 
 /** {@link layerServer} with options. `onEnd` runs before the process is ended. */
 export const layerServerWith = (options: StdioServer.ServerOptions): Layer.Layer<ServerTransport> =>
-  StdioServer.layerServerWith({ ...options, onEnd: Effect.andThen(options.onEnd ?? Effect.void, endProcess) }).pipe(
-    Layer.provide(protocolStdio)
+  StdioServer.layerServerPipes(
+    { ...options, onEnd: Effect.andThen(options.onEnd ?? Effect.void, endProcess) },
+    protocolPipes
   )
 
 /**
@@ -119,10 +98,10 @@ export const layerClient = (options: StdioClient.ClientOptions): Layer.Layer<Cli
   Layer.unwrap(
     // Loaded when it is wanted: a server starts sooner without what it takes to start others.
     Effect.promise(async () => {
-      const [{ layerClient }, NodeServices] = await Promise.all([
+      const [{ layerClientProcesses }, ServerProcess] = await Promise.all([
         import("../transport/StdioClient.ts"),
-        import("@effect/platform-node/NodeServices")
+        import("./ServerProcess.ts")
       ])
-      return layerClient(options).pipe(Layer.provide(NodeServices.layer))
+      return layerClientProcesses(options).pipe(Layer.provide(ServerProcess.layer))
     })
   )

@@ -1,48 +1,58 @@
 /**
- * What every connection over a byte stream shares: reading messages from a pull of bytes, one after the other.
+ * What every connection over a byte stream shares: pipes, and messages in what comes through them.
  */
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
+import type { OutputQueue } from "./OutputQueue.ts"
 
-/** Chunks of bytes, one pull at a time; `Stream.toPull` makes it. */
-export type Bytes<E> = Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], E>
+/**
+ * Hands every chunk of bytes to `onChunk`, one after the other, until the bytes end; the next one waits until the effect
+ * of the one before has ended. That is `Effect.void` nearly always, and then there is nothing to run.
+ */
+export type Read<E> = (onChunk: (chunk: Uint8Array) => Effect.Effect<void>) => Effect.Effect<void, E>
 
-/** Hands every message to `onMessage`, in order, until the bytes end. The next bytes are asked for when it is done. */
+/** Both directions of a byte stream. */
+export interface Pipes {
+  /** What comes. One reads at a time; what nobody has read waits for the next. */
+  readonly read: Read<unknown>
+  /** Writes what is queued until the queue ends, and then the end. Fails when nobody reads. */
+  readonly write: (output: OutputQueue) => Effect.Effect<void, unknown>
+}
+
+/** Reads from a pull, such as `Stream.toPull` makes. */
+export const fromPull =
+  <E>(pull: Pull.Pull<ReadonlyArray<Uint8Array>, E>): Read<E> =>
+  (onChunk) =>
+    pull.pipe(
+      Effect.flatMap((chunks) => forEach(chunks, onChunk)),
+      Effect.forever({ disableYield: true }),
+      Pull.catchDone(() => Effect.void)
+    )
+
+/** Hands every message to `onMessage`, in order, until the bytes end. Nothing more is read until it is done. */
 export const readMessages = <E>(
-  bytes: Bytes<E>,
+  read: Read<E>,
   options: NewlineFraming.Options | undefined,
   onMessage: (message: JsonRpc.Incoming) => Effect.Effect<void>
 ): Effect.Effect<void, E> => {
   const decoder = NewlineFraming.makeDecoder(options)
-  return bytes.pipe(
-    Effect.flatMap((chunks) => handle(decoder, chunks, onMessage)),
-    Effect.forever({ disableYield: true }),
-    Pull.catchDone(() => Effect.void),
-    Effect.andThen(Effect.suspend(() => Effect.forEach(decoder.end(), onMessage, { discard: true })))
+  return Effect.andThen(
+    read((chunk) => forEach(decoder.push(chunk), onMessage)),
+    Effect.suspend(() => forEach(decoder.end(), onMessage))
   )
 }
 
-/** Nearly always there is nothing to wait for between two messages, and then this is a loop. */
-const handle = (
-  decoder: NewlineFraming.Decoder,
-  chunks: ReadonlyArray<Uint8Array>,
-  onMessage: (message: JsonRpc.Incoming) => Effect.Effect<void>
-): Effect.Effect<void> => {
-  let messages: ReadonlyArray<JsonRpc.Incoming> = []
-  let chunk = 0
+/** Nearly always there is nothing to wait for between two of them, and then this is a loop. */
+const forEach = <A>(items: ReadonlyArray<A>, onItem: (item: A) => Effect.Effect<void>): Effect.Effect<void> => {
   let next = 0
   const go = (): Effect.Effect<void> => {
-    while (true) {
-      while (next < messages.length) {
-        const handling = onMessage(messages[next++] as JsonRpc.Incoming)
-        if (handling !== Effect.void) return Effect.flatMap(handling, go)
-      }
-      if (chunk === chunks.length) return Effect.void
-      messages = decoder.push(chunks[chunk++] as Uint8Array)
-      next = 0
+    while (next < items.length) {
+      const handling = onItem(items[next++] as A)
+      if (handling !== Effect.void) return Effect.flatMap(handling, go)
     }
+    return Effect.void
   }
   return go()
 }

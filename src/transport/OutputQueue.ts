@@ -11,6 +11,9 @@ import { McpError } from "../protocol/McpError.ts"
 /** Characters that may wait to be written before a sender has to wait too. */
 const highWaterMark = 64 * 1024
 
+/** Characters that are worth a write of their own: the peer can begin with them while more are made. */
+const promptLength = 4 * 1024
+
 /** What a queue may hold when nothing else is said: 64 Mi characters. */
 const defaultMaximum = 64 * 1024 * 1024
 
@@ -30,6 +33,8 @@ export class OutputQueue {
   readonly #utf8 = new TextEncoder()
   /** Wakes the writer that has nothing to write. */
   #wake: (() => void) | undefined
+  /** Whether that is about to happen. */
+  #isWaking = false
   #waiting: Array<string> = []
   #waitingLength = 0
   #writingLength = 0
@@ -73,43 +78,67 @@ export class OutputQueue {
     this.#resumeSenders(Effect.fail(this.#failure))
   }
 
-  /** For the writer: the texts that wait, in order. Asking again says that the last ones are written. */
+  /** For the writer: the texts that wait, in order, if there are any. Asking again says that the last ones are written. */
+  takeTexts(): NonEmpty<string> | undefined {
+    if (this.#writingLength > 0) {
+      this.#writingLength = 0
+      this.#resumeSenders(Effect.void)
+    }
+    const [first, ...rest] = this.#waiting
+    if (first === undefined) return undefined
+    this.#writingLength = this.#waitingLength
+    this.#waiting = []
+    this.#waitingLength = 0
+    return [first, ...rest]
+  }
+
+  /** Whether nothing waits, and nothing more comes. */
+  get isDone(): boolean {
+    return this.#ended && this.#waiting.length === 0
+  }
+
+  /** Calls the writer once, when there is something to take or nothing more comes. */
+  whenReady(writer: () => void): void {
+    if (this.#waiting.length > 0 || this.#ended) writer()
+    else this.#wake = writer
+  }
+
+  /** {@link OutputQueue.takeTexts} for a writer that is a fiber. */
   readonly texts: Pull.Pull<NonEmpty<string>> = Effect.suspend(() => {
-    this.#writingLength = 0
-    this.#resumeSenders(Effect.void)
-    return this.#take()
+    const texts = this.takeTexts()
+    if (texts !== undefined) return Effect.succeed(texts)
+    return this.#ended ? Cause.done() : Effect.flatMap(this.#ready, () => this.texts)
   })
 
   /** {@link OutputQueue.texts} as bytes, for a stream of them: small texts are joined. */
   readonly take: Pull.Pull<NonEmpty<Uint8Array>> = Effect.map(this.texts, (texts) => this.#encode(texts))
 
-  #take(): Pull.Pull<NonEmpty<string>> {
-    const [first, ...rest] = this.#waiting
-    if (first !== undefined) {
-      this.#writingLength = this.#waitingLength
-      this.#waiting = []
-      this.#waitingLength = 0
-      return Effect.succeed([first, ...rest])
-    }
-    if (this.#ended) return Cause.done()
-    const ready = Effect.callback<void>((resume) => {
-      // A writer that was held up on its way here may have missed something.
-      if (this.#waiting.length > 0 || this.#ended) return resume(Effect.void)
-      const wake = () => resume(Effect.void)
-      this.#wake = wake
+  get #ready(): Effect.Effect<void> {
+    return Effect.callback((resume) => {
+      const writer = () => resume(Effect.void)
+      this.whenReady(writer)
       return Effect.sync(() => {
-        if (this.#wake === wake) this.#wake = undefined
+        if (this.#wake === writer) this.#wake = undefined
       })
     })
-    return Effect.flatMap(ready, () => this.#take())
   }
 
   #wakeWriter(): void {
-    const wake = this.#wake
-    if (wake === undefined) return
-    this.#wake = undefined
+    if (this.#wake === undefined) return
+    if (this.#waitingLength >= promptLength) return this.#awake()
+    if (this.#isWaking) return
+    this.#isWaking = true
     // What is said in the same moment goes out in the same write, which is the costly part.
-    queueMicrotask(wake)
+    queueMicrotask(() => {
+      this.#isWaking = false
+      if (this.#waiting.length > 0 || this.#ended) this.#awake()
+    })
+  }
+
+  #awake(): void {
+    const wake = this.#wake
+    this.#wake = undefined
+    wake?.()
   }
 
   #hangUp(): Effect.Effect<void, McpError> {

@@ -15,7 +15,7 @@ import * as Scope from "effect/Scope"
 import * as Socket from "effect/socket/Socket"
 import * as SocketServer from "effect/socket/SocketServer"
 import { McpError } from "../protocol/McpError.ts"
-import { readMessages } from "./ByteStream.ts"
+import { fromPull, readMessages } from "./ByteStream.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
 import { OutputQueue, type Options as QueueOptions } from "./OutputQueue.ts"
 import { type CloseOptions, type Framing, open, writeAll } from "./SocketConnection.ts"
@@ -40,7 +40,7 @@ const bytesOf = ({ pull }: Socket.Reader) =>
 const lines = (options: Options, role: "client" | "server"): Framing => ({
   write: (output, writer) => writeAll(output.take, (chunks) => writer.writeAll(chunks)),
   send: (output, message) => output.offer(NewlineFraming.encode(message)),
-  read: (reader, onMessage) => readMessages(bytesOf(reader), options, onMessage),
+  read: (reader, onMessage) => readMessages(fromPull(bytesOf(reader)), options, onMessage),
   readsAfterEnd: role === "server",
   lingers: true
 })

@@ -6,7 +6,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type { Read } from "./ByteStream.ts"
 
 /** What is done with the lines: nothing, copied to our standard error, or given to a function, one after the other. */
 export type StderrOption = "ignore" | "inherit" | ((line: string) => Effect.Effect<void>)
@@ -26,7 +26,7 @@ const longestLine = 64 * 1024
 
 /** Reads standard error in the background until it ends or the scope closes. Text that is not UTF-8 is made readable. */
 export const makeStderr = Effect.fnUntraced(function* <E>(
-  bytes: Stream.Stream<Uint8Array, E>,
+  read: Read<E>,
   option: StderrOption = "ignore"
 ): Effect.fn.Return<Stderr, never, Scope.Scope> {
   const handleLine = typeof option === "function" ? option : option === "inherit" ? Console.error : undefined
@@ -52,13 +52,15 @@ export const makeStderr = Effect.fnUntraced(function* <E>(
     return passOn(text)
   }
 
-  const fiber = yield* bytes.pipe(
-    Stream.runForEach((chunk) =>
-      // Reading must go on whatever the function does.
-      Effect.catchCause(remember(utf8.decode(chunk, { stream: true })), (cause) =>
-        Effect.logWarning("Handling a line of the server's standard error failed", cause)
-      )
-    ),
+  const reading = read((chunk) => {
+    const handling = remember(utf8.decode(chunk, { stream: true }))
+    if (handling === Effect.void) return handling
+    // Reading must go on whatever the function does.
+    return Effect.catchCause(handling, (cause) =>
+      Effect.logWarning("Handling a line of the server's standard error failed", cause)
+    )
+  })
+  const fiber = yield* reading.pipe(
     Effect.ignore,
     Effect.andThen(Effect.suspend(() => (line === "" ? Effect.void : passOn("\n")))),
     Effect.forkScoped

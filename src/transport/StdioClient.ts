@@ -8,15 +8,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import type { PlatformError } from "effect/PlatformError"
-import * as ChildProcess from "effect/process/ChildProcess"
-import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
+import type * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
-import { type Bytes, readMessages } from "./ByteStream.ts"
+import { type Read, readMessages } from "./ByteStream.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
 import { OutputQueue, type Options as QueueOptions } from "./OutputQueue.ts"
+import { type Command, layer as spawned, ServerProcesses } from "./ServerProcess.ts"
 import { makeStderr, type StderrOption } from "./Stderr.ts"
 import { ClientTransport, type Connection } from "./Transport.ts"
 
@@ -69,7 +67,7 @@ const windowsVariables = [
   "USERPROFILE"
 ]
 
-const inheritedEnvironment = (): { readonly [name: string]: string } => {
+const safeEnvironment = (): { readonly [name: string]: string } => {
   const environment: { readonly [name: string]: string | undefined } = globalThis.process?.env ?? {}
   const inherited: { [name: string]: string } = {}
   for (const name of [...posixVariables, ...windowsVariables]) {
@@ -90,65 +88,59 @@ const describeExit = (command: string, how: string, stderr: string): McpError =>
       : `Server "${command}" ${how}. Its standard error ended with:\n${stderr.trim()}`
   )
 
-/** A signal is only told in words. */
-const describeSignal = (error: PlatformError): string => {
-  const signal = /SIG[A-Z0-9]+/.exec(`${error.message} ${String(error.reason.cause)}`)
-  return signal === null ? `ended (${error.message})` : `was ended by signal ${signal[0]}`
+const commandOf = (options: ClientOptions): Command => {
+  const inherited = options.inheritEnv === "all" ? globalThis.process?.env : safeEnvironment()
+  return {
+    command: options.command,
+    args: options.args ?? [],
+    cwd: options.cwd,
+    env: { ...inherited, ...options.env } as Command["env"], // a variable of ours that is not set is not there
+    terminate: options.shutdown?.terminate ?? Duration.seconds(2)
+  }
 }
 
-const makeCommand = (options: ClientOptions) =>
-  ChildProcess.make(options.command, options.args ?? [], {
-    cwd: options.cwd,
-    env: options.inheritEnv === "all" ? { ...options.env } : { ...inheritedEnvironment(), ...options.env },
-    extendEnv: options.inheritEnv === "all",
-    // The spawner makes the child the leader of its own process group (POSIX), and when the scope closes it signals the
-    // whole group: this signal first, SIGKILL after this time.
-    killSignal: "SIGTERM",
-    forceKillAfter: options.shutdown?.terminate ?? Duration.seconds(2)
-  })
-
-const spawn = (spawner: ChildProcessSpawner.ChildProcessSpawner["Service"], options: ClientOptions) => {
+const start = (processes: ServerProcesses["Service"], options: ClientOptions) => {
   const failed = (cause: unknown, message: string) =>
     McpError.transport(`Server "${options.command}" could not be started: ${message}`, { cause })
-  return spawner.spawn(makeCommand(options)).pipe(
+  return processes.start(commandOf(options)).pipe(
     Effect.mapError((error) => failed(error, error.message)),
     // Some refusals of the operating system, such as arguments that are too long, are thrown.
     Effect.catchDefect((defect) => Effect.fail(failed(defect, String(defect))))
   )
 }
 
-/** `silence` ends when a read has been waiting for a whole second; a receiver that takes its time is no silence. */
-const watchReads = <E>(bytes: Bytes<E>) => {
+/** `silence` ends when nothing was read for a whole second; a receiver that takes its time is no silence. */
+const watchReads = <E>(pipe: Read<E>) => {
   let reads = 0
-  let waiting = false
-  const read: Bytes<E> = Effect.suspend(() => {
-    waiting = true
-    return Effect.map(bytes, (chunks) => {
+  let receiving = false
+  const read: Read<E> = (onChunk) =>
+    pipe((chunk) => {
       reads++
-      waiting = false
-      return chunks
+      const receive = onChunk(chunk)
+      if (receive === Effect.void) return receive
+      receiving = true
+      return Effect.ensuring(
+        receive,
+        Effect.sync(() => {
+          receiving = false
+        })
+      )
     })
-  })
   const silentSecond = Effect.suspend(() => {
     const before = reads
-    return Effect.map(Effect.sleep(aftermath), () => waiting && reads === before)
+    return Effect.map(Effect.sleep(aftermath), () => !receiving && reads === before)
   })
   return { read, silence: Effect.repeat(silentSecond, { until: (silent) => silent }) }
 }
 
-const connect = Effect.fnUntraced(function* (
-  spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
-  options: ClientOptions
-) {
+const connect = Effect.fnUntraced(function* (processes: ServerProcesses["Service"], options: ClientOptions) {
   const scope = yield* Effect.scope
-  const handle = yield* spawn(spawner, options)
+  const server = yield* start(processes, options)
   const output = new OutputQueue(options)
-  const stderr = yield* makeStderr(handle.stderr, options.stderr)
-  const bytes = yield* Stream.toPull(handle.stdout)
+  const stderr = yield* makeStderr(server.readStderr, options.stderr)
   const ended = yield* Deferred.make<McpError>()
 
-  yield* handle.exitCode.pipe(
-    Effect.match({ onSuccess: (code) => `exited with code ${code}`, onFailure: describeSignal }),
+  yield* server.exit.pipe(
     Effect.tap(() => Effect.timeoutOption(stderr.drained, aftermath)),
     Effect.flatMap((how) => {
       const error = describeExit(options.command, how, stderr.tail())
@@ -165,20 +157,19 @@ const connect = Effect.fnUntraced(function* (
       orElse: () => Effect.sync(() => describeExit(options.command, how, stderr.tail()))
     })
 
-  yield* Stream.fromPull(Effect.succeed(output.take)).pipe(
-    Stream.run(handle.stdin),
+  yield* server.write(output).pipe(
     Effect.catch(() => Effect.map(explain("has closed its standard input"), (error) => output.fail(error))),
     Effect.ensuring(Effect.sync(() => output.fail(McpError.closed("The connection is closed")))),
     Effect.forkIn(scope)
   )
-  const { read, silence } = watchReads(bytes)
+  const { read, silence } = watchReads(server.read)
 
   yield* Scope.addFinalizer(
     scope,
     Effect.suspend(() => {
       output.end()
       // A server that is stuck writing would never see the end of its input.
-      const discard = Effect.andThen(Effect.ignore(Effect.forever(bytes)), Effect.never)
+      const discard = Effect.andThen(Effect.ignore(server.read(() => Effect.void)), Effect.never)
       return Effect.raceFirst(Deferred.await(ended), discard).pipe(
         Effect.timeoutOption(options.shutdown?.graceful ?? Duration.seconds(2))
       )
@@ -202,6 +193,13 @@ const connect = Effect.fnUntraced(function* (
   return connection
 })
 
+/** {@link layerClient} over whatever starts processes. */
+export const layerClientProcesses = (options: ClientOptions): Layer.Layer<ClientTransport, never, ServerProcesses> =>
+  Layer.effect(
+    ClientTransport,
+    Effect.map(ServerProcesses, (processes) => ClientTransport.of({ connect: connect(processes, options) }))
+  )
+
 /**
  * Starts the server as a child process for every `connect`, and ends it when the scope of the connection closes: its whole
  * process group, with every process it has started.
@@ -212,9 +210,4 @@ const connect = Effect.fnUntraced(function* (
 export const layerClient = (
   options: ClientOptions
 ): Layer.Layer<ClientTransport, never, ChildProcessSpawner.ChildProcessSpawner> =>
-  Layer.effect(
-    ClientTransport,
-    Effect.map(ChildProcessSpawner.ChildProcessSpawner, (spawner) =>
-      ClientTransport.of({ connect: connect(spawner, options) })
-    )
-  )
+  layerClientProcesses(options).pipe(Layer.provide(spawned))

@@ -15,7 +15,7 @@ import * as Scope from "effect/Scope"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { McpError } from "../protocol/McpError.ts"
-import { readMessages } from "./ByteStream.ts"
+import { fromPull, type Pipes, readMessages } from "./ByteStream.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
 import { OutputQueue, type Options as QueueOptions } from "./OutputQueue.ts"
 import * as StderrConsole from "./StderrConsole.ts"
@@ -29,14 +29,13 @@ export interface ServerOptions extends NewlineFraming.Options, QueueOptions {
   readonly onEnd?: Effect.Effect<void> | undefined
 }
 
-const makeTransport = Effect.fnUntraced(function* (options: ServerOptions) {
-  const stdio = yield* Stdio.Stdio
+const makeTransport = Effect.fnUntraced(function* <R>(options: ServerOptions, open: Effect.Effect<Pipes, never, R>) {
+  const pipes = yield* open
   const scope = yield* Effect.scope
   const output = new OutputQueue(options)
   const peerGone = yield* Deferred.make<void>()
 
-  const writer = yield* Stream.fromPull(Effect.succeed(output.take)).pipe(
-    Stream.run(stdio.stdout({ endOnDone: true })),
+  const writer = yield* pipes.write(output).pipe(
     // A client that has closed our output is gone; that is how stdio connections end, and no error.
     Effect.catch(() => Effect.void),
     Effect.ensuring(
@@ -59,9 +58,7 @@ const makeTransport = Effect.fnUntraced(function* (options: ServerOptions) {
     send: (message) => Effect.suspend(() => output.offer(NewlineFraming.encode(message))),
     sendUnsafe: (message) => output.offer(NewlineFraming.encode(message)),
     run: (onMessage) =>
-      Stream.toPull(stdio.stdin).pipe(
-        Effect.flatMap((bytes) => readMessages(bytes, options, onMessage)),
-        Effect.scoped,
+      readMessages(pipes.read, options, onMessage).pipe(
         Effect.mapError((cause) => McpError.transport("Reading standard input failed", { cause })),
         Effect.raceFirst(Deferred.await(peerGone)),
         Effect.raceFirst(output.overflow)
@@ -79,18 +76,33 @@ const makeTransport = Effect.fnUntraced(function* (options: ServerOptions) {
   })
 })
 
-/** {@link layerServer} with options. */
-export const layerServerWith = (options: ServerOptions): Layer.Layer<ServerTransport, never, Stdio.Stdio> =>
+/** Serves whoever is at the other end of pipes that are the standard input and output of this process. */
+export const layerServerPipes = <R>(
+  options: ServerOptions,
+  open: Effect.Effect<Pipes, never, R>
+): Layer.Layer<ServerTransport, never, Exclude<R, Scope.Scope>> =>
   Layer.effectContext(
     Effect.gen(function* () {
       const console = yield* StderrConsole.make
-      const transport = yield* makeTransport(options)
+      const transport = yield* makeTransport(options, open)
       return Context.make(ServerTransport, transport).pipe(
         Context.add(Logger.LogToStderr, true),
         Context.add(Console.Console, console)
       )
     })
   )
+
+const standardPipes: Effect.Effect<Pipes, never, Stdio.Stdio | Scope.Scope> = Effect.gen(function* () {
+  const stdio = yield* Stdio.Stdio
+  return {
+    read: fromPull(yield* Stream.toPull(stdio.stdin)),
+    write: (output) => Stream.run(Stream.fromPull(Effect.succeed(output.take)), stdio.stdout({ endOnDone: true }))
+  }
+})
+
+/** {@link layerServer} with options. */
+export const layerServerWith = (options: ServerOptions): Layer.Layer<ServerTransport, never, Stdio.Stdio> =>
+  layerServerPipes(options, standardPipes)
 
 /**
  * Serves the one client at the other end of standard input and output. Its `run` ends at the end of input, or when the

@@ -1,4 +1,5 @@
 import { assert, describe, expect, it } from "@effect/vitest"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import {
   Console,
   Deferred,
@@ -265,9 +266,6 @@ describe("Stdio.layerServer over any Stdio", () => {
   )
 })
 
-const peer = (kind: string, options: Partial<Stdio.ClientOptions> = {}, ...args: ReadonlyArray<string>) =>
-  NodeStdio.layerClient({ command: process.execPath, args: [childScript("peer"), kind, ...args], ...options })
-
 /** Connects and reads; messages come out of a queue, the end of `run` out of a fiber. */
 const open = Effect.gen(function* () {
   const transport = yield* ClientTransport
@@ -294,15 +292,27 @@ const pidOf = (message: JsonRpc.Incoming): number => {
   return message.params.pid
 }
 
-const environment = (options: Partial<Stdio.ClientOptions>) =>
-  Effect.gen(function* () {
-    const { next } = yield* open
-    const message = yield* next
-    assert(JsonRpc.isNotification(message))
-    return message.params ?? {}
-  }).pipe(Effect.scoped, Effect.provide(peer("environment", options)))
+/** Node's own processes, and those of the platform. */
+const clients = [
+  { name: "Stdio.layerClient", layerClient: NodeStdio.layerClient },
+  {
+    name: "Stdio.layerClient over a ChildProcessSpawner",
+    layerClient: (options: Stdio.ClientOptions) => Layer.provide(Stdio.layerClient(options), NodeServices.layer)
+  }
+]
 
-describe("Stdio.layerClient", () => {
+describe.each(clients)("$name", ({ layerClient }) => {
+  const peer = (kind: string, options: Partial<Stdio.ClientOptions> = {}, ...args: ReadonlyArray<string>) =>
+    layerClient({ command: process.execPath, args: [childScript("peer"), kind, ...args], ...options })
+
+  const environment = (options: Partial<Stdio.ClientOptions>) =>
+    Effect.gen(function* () {
+      const { next } = yield* open
+      const message = yield* next
+      assert(JsonRpc.isNotification(message))
+      return message.params ?? {}
+    }).pipe(Effect.scoped, Effect.provide(peer("environment", options)))
+
   it.live("[STDIO-01] [STDIO-03] the server's input is our messages and nothing else", () =>
     Effect.gen(function* () {
       const { next, send } = yield* open
@@ -366,7 +376,7 @@ describe("Stdio.layerClient", () => {
       const error = yield* Effect.flip(open)
       expect(error.reason._tag).toBe("TransportFailure")
       expect(error.message).toContain("no-such-program")
-    }).pipe(Effect.provide(NodeStdio.layerClient({ command: "no-such-program" })))
+    }).pipe(Effect.provide(layerClient({ command: "no-such-program" })))
   )
 
   it.live("[BUG-10] arguments that the system refuses are a typed failure", () =>
@@ -374,6 +384,22 @@ describe("Stdio.layerClient", () => {
       const error = yield* Effect.flip(open)
       expect(error.reason._tag).toBe("TransportFailure")
     }).pipe(Effect.provide(peer("mirror", {}, "x".repeat(3 * 1024 * 1024))))
+  )
+
+  it.live("a working directory that does not exist is told from a program that does not", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(open)
+      expect(error.reason._tag).toBe("TransportFailure")
+      expect(error.message).toContain("/no/such/directory")
+    }).pipe(Effect.provide(peer("mirror", { cwd: "/no/such/directory" })))
+  )
+
+  it.live("an environment variable that can't be passed on is refused without its value", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(open)
+      expect(error.message).toContain("TOKEN")
+      expect(JSON.stringify(error) + error.stack).not.toContain("hunter2")
+    }).pipe(Effect.provide(peer("mirror", { env: { TOKEN: "hunter2\0" } })))
   )
 
   it.live("[BUG-10] the death of the server tells its exit code and the end of its standard error", () =>
@@ -499,7 +525,7 @@ describe("Stdio.layerClient", () => {
         const pid = yield* Effect.gen(function* () {
           const { next } = yield* open
           return pidOf(yield* next)
-        }).pipe(Effect.scoped, Effect.provide(NodeStdio.layerClient({ command: "sh", args: ["-c", script], shutdown })))
+        }).pipe(Effect.scoped, Effect.provide(layerClient({ command: "sh", args: ["-c", script], shutdown })))
         expect(isAlive(pid)).toBe(false)
       }
     })
@@ -512,7 +538,7 @@ describe("Stdio.layerClient", () => {
       expect((yield* failure).message).toContain("exited with code 0")
     }).pipe(
       Effect.provide(
-        NodeStdio.layerClient({
+        layerClient({
           command: "sh",
           args: ["-c", `"${process.execPath}" "${childScript("peer")}" deaf & sleep 0`],
           shutdown
@@ -542,6 +568,6 @@ describe("Stdio.layerClient", () => {
       yield* send(JsonRpc.request(2, "flood", { count: 1000 }))
       for (let n = 0; n < 1000; n++) expect(yield* next).toHaveProperty("params.n", n)
       expect(yield* next).toEqual(JsonRpc.result(2, { count: 1000 }))
-    }).pipe(Effect.provide(NodeStdio.layerClient({ command: process.execPath, args: [childScript("server")] })))
+    }).pipe(Effect.provide(layerClient({ command: process.execPath, args: [childScript("server")] })))
   )
 })

@@ -4,7 +4,7 @@
 import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import { compileLater } from "../protocol/CompileLater.ts"
 import * as JsonCodec from "../protocol/JsonCodec.ts"
 import * as JsonSchema from "../protocol/JsonSchema.ts"
 import * as ParameterHeader from "../protocol/ParameterHeader.ts"
@@ -167,9 +167,8 @@ const noOutput = () => Result.fail("The tool has no output schema")
 
 const codecOf = <S extends Schema.Top>(schema: S) => {
   const codec = JsonCodec.make(schema)
-  SchemaJITCompiler.enable(codec.ast)
-  const decode = Schema.decodeUnknownResult(codec, { errors: "all" })
-  const encode = Schema.encodeUnknownResult(codec, { errors: "all" })
+  const decode = compileLater(codec, () => Schema.decodeUnknownResult(codec, { errors: "all" }))
+  const encode = compileLater(codec, () => Schema.encodeUnknownResult(codec, { errors: "all" }))
   return {
     decode: (value: unknown): Result.Result<S["Type"], string> =>
       Result.mapError(decode(value), (error) => error.message),

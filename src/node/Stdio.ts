@@ -6,10 +6,11 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as StdioServer from "../transport/StdioServer.ts"
-import type * as StdioClient from "../transport/StdioClient.ts"
+import * as StdioClient from "../transport/StdioClient.ts"
 import type { OutputQueue } from "../transport/OutputQueue.ts"
 import type { ClientTransport, ServerTransport } from "../transport/Transport.ts"
 import * as Pipes from "./Pipes.ts"
+import * as ServerProcess from "./ServerProcess.ts"
 
 export type { ClientOptions, ServerOptions, ShutdownOptions, StderrOption } from "../transport/Stdio.ts"
 
@@ -95,13 +96,4 @@ export const layerServer: Layer.Layer<ServerTransport> = layerServerWith({})
  * ```
  */
 export const layerClient = (options: StdioClient.ClientOptions): Layer.Layer<ClientTransport> =>
-  Layer.unwrap(
-    // Loaded when it is wanted: a server starts sooner without what it takes to start others.
-    Effect.promise(async () => {
-      const [{ layerClientProcesses }, ServerProcess] = await Promise.all([
-        import("../transport/StdioClient.ts"),
-        import("./ServerProcess.ts")
-      ])
-      return layerClientProcesses(options).pipe(Layer.provide(ServerProcess.layer))
-    })
-  )
+  StdioClient.layerClientProcesses(options).pipe(Layer.provide(ServerProcess.layer))

@@ -7,7 +7,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import { compileLater } from "../protocol/CompileLater.ts"
 import type { Members } from "../protocol/JsonRpc.ts"
 
 /**
@@ -51,18 +51,11 @@ const describeIssue = (issue: SchemaIssue.Issue): string => {
   return path === "" ? first.message : `${path}: ${first.message}`
 }
 
-/**
- * Makes a check of a schema. It is compiled on first use, so that what a process never receives costs it nothing; where
- * code generation is blocked the schema is interpreted.
- */
+/** Makes a check of a schema. */
 export const reader = <A>(schema: WireSchema<A>): Reader<A> => {
-  let is: ((value: unknown) => value is A) | undefined
+  const is = compileLater(schema, (): ((value: unknown) => boolean) => Schema.is(schema))
   return (value) => {
-    if (is === undefined) {
-      SchemaJITCompiler.enable(schema.ast)
-      is = Schema.is(schema)
-    }
-    if (is(value)) return Result.succeed(value)
+    if (is(value)) return Result.succeed(value as A) // as was just checked
     // Saying why is slow, and only the rare failure pays for it.
     const failure = Schema.decodeUnknownResult(schema)(value, { errors: "first" })
     return Result.fail(Result.isFailure(failure) ? describeIssue(failure.failure.issue) : "Not of the expected shape")

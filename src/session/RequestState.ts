@@ -56,18 +56,26 @@ const rejected = () =>
   McpError.invalidParams("requestState is not valid for this request; send the request anew without it")
 
 /** Makes the service. A key that has not 32 bytes is a mistake in the program and dies with a message that says so. */
-export const make = (options: Options = {}): Effect.Effect<Sealing> =>
+export const make = (options: Options = {}): Effect.Effect<Sealing> => {
+  const sealing = makeSealing(options)
+  if (options.keys !== undefined && options.keys.length > 0) return sealing
+  // Most servers never seal anything, and start sooner without cryptography.
+  return Effect.map(Effect.cached(sealing), (made) => ({
+    seal: (memory, binding) => Effect.flatMap(made, ({ seal }) => seal(memory, binding)),
+    open: (sealed, binding) => Effect.flatMap(made, ({ open }) => open(sealed, binding))
+  }))
+}
+
+const makeSealing = (options: Options): Effect.Effect<Sealing> =>
   Effect.gen(function* () {
     const aead = yield* Aead.Aead
     const random = yield* SecureRandom.SecureRandom
     const lifetime = Duration.toMillis(Duration.fromInputUnsafe(options.lifetime ?? Duration.minutes(10)))
     const given = yield* Effect.forEach(options.keys ?? [], (key) => Aead.key(algorithm, Redacted.value(key)))
-    // Most servers never seal anything, and start sooner without cryptography.
-    const generated = yield* Effect.cached(Effect.orDie(Effect.map(aead.generateKey(algorithm), (key) => [key])))
-    const keysFor = given.length > 0 ? Effect.succeed(given) : generated
+    const keys = given.length > 0 ? given : [yield* aead.generateKey(algorithm)]
 
     const seal = Effect.fnUntraced(function* (memory: Memory, binding: string) {
-      const [key] = yield* keysFor
+      const [key] = keys
       const nonce = yield* random.randomBytes(algorithm.nonceLength)
       const expires = (yield* Clock.currentTimeMillis) + lifetime
       const plaintext = encoder.encode(JSON.stringify({ expires, ...memory }))
@@ -84,7 +92,7 @@ export const make = (options: Options = {}): Effect.Effect<Sealing> =>
       const nonce = bytes.success.subarray(0, algorithm.nonceLength)
       const ciphertext = bytes.success.subarray(algorithm.nonceLength)
       const aad = encoder.encode(binding)
-      for (const key of yield* keysFor) {
+      for (const key of keys) {
         const plaintext = yield* Effect.option(aead.decrypt(key, ciphertext, { nonce, aad }))
         if (Option.isNone(plaintext)) continue
         const { answers, expires, steps } = JSON.parse(decoder.decode(plaintext.value)) as Memory & { expires: number }

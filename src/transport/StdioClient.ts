@@ -8,13 +8,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import type * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import type * as JsonRpc from "../protocol/JsonRpc.ts"
 import { McpError } from "../protocol/McpError.ts"
 import { type Read, readMessages } from "./ByteStream.ts"
 import * as NewlineFraming from "./NewlineFraming.ts"
 import { OutputQueue, type Options as QueueOptions } from "./OutputQueue.ts"
-import { type Command, layer as spawned, ServerProcesses } from "./ServerProcess.ts"
+import { type Command, ServerProcesses } from "./ServerProcess.ts"
 import { makeStderr, type StderrOption } from "./Stderr.ts"
 import { ClientTransport, type Connection } from "./Transport.ts"
 
@@ -193,21 +192,9 @@ const connect = Effect.fnUntraced(function* (processes: ServerProcesses["Service
   return connection
 })
 
-/** {@link layerClient} over whatever starts processes. */
+/** Starts the server with whatever starts processes, for every `connect`, and ends it with the scope of the connection. */
 export const layerClientProcesses = (options: ClientOptions): Layer.Layer<ClientTransport, never, ServerProcesses> =>
   Layer.effect(
     ClientTransport,
     Effect.map(ServerProcesses, (processes) => ClientTransport.of({ connect: connect(processes, options) }))
   )
-
-/**
- * Starts the server as a child process for every `connect`, and ends it when the scope of the connection closes: its whole
- * process group, with every process it has started.
- *
- * `connect` fails with `TransportFailure` when the program cannot be started. When the process exits, `run`, and every
- * `send` from then on, fails with `Closed`; the message tells the exit code or signal and the end of standard error.
- */
-export const layerClient = (
-  options: ClientOptions
-): Layer.Layer<ClientTransport, never, ChildProcessSpawner.ChildProcessSpawner> =>
-  layerClientProcesses(options).pipe(Layer.provide(spawned))

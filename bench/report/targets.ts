@@ -106,5 +106,7 @@ export const verdicts = (results: Results): ReadonlyArray<Verdict> => [
   ...["memory", "stdio", "http"].flatMap((transport) => growth(results, transport, "mcp-effect")),
   ...growth(results, "http", "mcp-effect route"),
   ...sessions(results, "mcp-effect"),
-  ...judge(results, "start", "mcp-effect", (result, row) => [ofPeer(result, row, 1)])
+  ...["start", "start-bundled"].flatMap((name) =>
+    judge(results, name, "mcp-effect", (result, row) => [ofPeer(result, row, 1)])
+  )
 ]

@@ -55,14 +55,19 @@ export class ToolCalls {
 
   #check(name: string, result: CallToolResult): Effect.Effect<CallToolResult, McpError> {
     if (result.isError === true) return Effect.fail(toolFailure(name, result))
-    const structured = "structuredContent" in result ? { value: result.structuredContent } : undefined
-    const check = Effect.suspend(() => {
-      const known = this.#directory.find(name)
-      return known === undefined ? Effect.void : this.#directory.check(known.tool, structured)
-    })
+    if (!("structuredContent" in result) || this.#directory.find(name) !== undefined) {
+      return this.#checkKnown(name, result)
+    }
     // A server whose tools can't be listed can be called all the same; its results then go unchecked.
-    const unknown = structured !== undefined && this.#directory.find(name) === undefined
-    return Effect.as(unknown ? Effect.andThen(Effect.ignore(this.#reading.knowTools), check) : check, result)
+    const known = Effect.ignore(this.#reading.knowTools)
+    return Effect.flatMap(known, () => this.#checkKnown(name, result))
+  }
+
+  #checkKnown(name: string, result: CallToolResult): Effect.Effect<CallToolResult, McpError> {
+    const known = this.#directory.find(name)
+    if (known === undefined) return Effect.succeed(result)
+    const structured = "structuredContent" in result ? { value: result.structuredContent } : undefined
+    return Effect.as(this.#directory.check(known.tool, structured), result)
   }
 
   #send<A, E>(

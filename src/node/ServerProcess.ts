@@ -31,7 +31,8 @@ class Child {
   constructor(process: Piped) {
     this.process = process
     process.once("exit", (code, signal) => {
-      this.#look()
+      // Whom a server leaves behind that did not end as it meant to, nobody else is going to end.
+      if (!this.#look() && code !== 0) this.#signal("SIGTERM")
       const how = code === null ? `was ended by signal ${signal}` : `exited with code ${code}`
       Deferred.doneUnsafe(this.exited, Effect.succeed(how))
     })

@@ -47,6 +47,10 @@ const same = <A>(value: A): A => value
 /** Members of a result that came with 2026-07-28. */
 const modernMembers = ["resultType", "ttlMs", "cacheScope"]
 
+/** Every result that is read or written comes by here, and hardly any has one of them. */
+const withoutModern = <A extends object>(value: A): A =>
+  "resultType" in value || "ttlMs" in value || "cacheScope" in value ? without(value, modernMembers) : value
+
 /** Members of params that came with 2026-07-28. */
 const retryMembers = ["inputResponses", "requestState"]
 
@@ -61,8 +65,8 @@ const legacyResult = <A extends Members>(
 ): Codec<A> => {
   const read = reader(schema)
   return {
-    decode: (wire) => read(without(wire ?? {}, modernMembers)),
-    encode: (value) => spell(without(value, modernMembers)),
+    decode: (wire) => read(withoutModern(wire ?? {})),
+    encode: (value) => spell(withoutModern(value)),
     ...(refuse !== undefined && { refuse })
   }
 }

@@ -20,6 +20,8 @@ export class Flights {
   }
 
   delete(flight: Flight): void {
+    // Whatever is done in one go was never added.
+    if (this.#byId.size === 0) return
     const flights = this.#byId.get(flight.id)
     if (flights === undefined) return
     flights.delete(flight)

@@ -44,12 +44,18 @@ import type { Refuse, Spell, Spelling } from "./Spelling.ts"
 
 const same = <A>(value: A): A => value
 
-/** Members of a result that came with 2026-07-28. */
-const modernMembers = ["resultType", "ttlMs", "cacheScope"]
+interface ModernMembers {
+  readonly resultType?: unknown
+  readonly ttlMs?: unknown
+  readonly cacheScope?: unknown
+}
 
-/** Every result that is read or written comes by here, and hardly any has one of them. */
-const withoutModern = <A extends object>(value: A): A =>
-  "resultType" in value || "ttlMs" in value || "cacheScope" in value ? without(value, modernMembers) : value
+/** Without the members of a result that came with 2026-07-28. Every result that is read or written comes by here. */
+const withoutModern = <A extends object>(value: A & ModernMembers): A => {
+  if (!("resultType" in value || "ttlMs" in value || "cacheScope" in value)) return value
+  const { cacheScope: _cacheScope, resultType: _resultType, ttlMs: _ttlMs, ...rest } = value
+  return rest as unknown as A // only optional members are gone
+}
 
 /** Members of params that came with 2026-07-28. */
 const retryMembers = ["inputResponses", "requestState"]

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { McpError } from "../protocol/McpError.ts"
 import { describe, HttpSender, type ReceivedResponse, type SentRequest } from "../transport/HttpSender.ts"
+import { encodingOf } from "./TextEncoding.ts"
 
 const decoder = new TextDecoder()
 
@@ -62,9 +63,8 @@ class Exchange implements ReceivedResponse {
         resume(Effect.succeed(this))
       })
       this.#request.on("error", (cause) => resume(this.#failed(cause)))
-      // As many bytes as characters: plain ASCII, which is written faster when that is known.
       if (body === undefined) this.#request.end()
-      else this.#request.end(body, Buffer.byteLength(body) === body.length ? "latin1" : "utf8")
+      else this.#request.end(body, encodingOf(body))
     })
   }
 

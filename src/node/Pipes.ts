@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import type { Readable, Writable } from "node:stream"
 import type { Read } from "../transport/ByteStream.ts"
 import type { OutputQueue } from "../transport/OutputQueue.ts"
+import { encodingOf } from "./TextEncoding.ts"
 
 /** Bytes that may wait to be read before nothing more is taken from the stream. */
 const highWaterMark = 64 * 1024
@@ -171,9 +172,7 @@ class Writing {
         return
       }
       const text = texts.length === 1 ? texts[0] : texts.join("")
-      // As many bytes as characters: plain ASCII, which is written faster when that is known.
-      const encoding = Buffer.byteLength(text) === text.length ? "latin1" : "utf8"
-      if (!write(text, encoding, this.#fail)) return void writable.once("drain", this.#flush)
+      if (!write(text, encodingOf(text), this.#fail)) return void writable.once("drain", this.#flush)
     }
   }
 

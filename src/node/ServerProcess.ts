@@ -38,7 +38,7 @@ class Child {
     })
   }
 
-  get hasExited(): boolean {
+  get #hasExited(): boolean {
     return this.process.exitCode !== null || this.process.signalCode !== null
   }
 
@@ -67,7 +67,7 @@ class Child {
 
   /** Whether nothing is left of the group. */
   #look(): boolean {
-    if (this.#isGone || !this.hasExited) return this.#isGone
+    if (this.#isGone || !this.#hasExited) return this.#isGone
     this.#isGone = isWindows || !this.#signal(0)
     return this.#isGone
   }

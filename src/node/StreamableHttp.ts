@@ -19,6 +19,7 @@ import { layerSender as layerClientSseSender } from "../transport/HttpSseClient.
 import { layerSender as layerClientSender } from "../transport/StreamableHttpClient.ts"
 import type { ClientTransport } from "../transport/Transport.ts"
 import * as HttpSender from "./HttpSender.ts"
+import { encodingOf } from "./TextEncoding.ts"
 
 export * from "../server/StreamableHttp.ts"
 
@@ -221,8 +222,7 @@ const writeWhole = (
   for (const name in headers) fields.push(name, headers[name] as string)
   if (status !== 204) fields.push("content-length", bytes)
   response.writeHead(status, fields)
-  // As many bytes as characters: plain ASCII, which is written faster when that is known.
-  response.end(body, bytes === body?.length ? "latin1" : "utf8")
+  response.end(body, encodingOf(body ?? "", bytes))
 }
 
 /**
